@@ -1,0 +1,54 @@
+# Every target installs what it needs first. Needs python3 (3.11 or newer), git and make; uses uv where it is there.
+SHELL := /bin/bash
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+NUDGE_HOME ?= $(CURDIR)/.nudge
+TEST_ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help run install dev test lint types unit bench soak lock clean
+
+help:  ## show what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+run: install  ## start the coach in this terminal: no key, no account (home: .nudge)
+	@NUDGE_HOME="$(NUDGE_HOME)" $(BIN)/nudge run --terminal
+
+install: $(VENV)/.installed  ## install nudge into .venv
+
+dev: $(VENV)/.dev
+
+$(VENV)/.installed: pyproject.toml requirements/run.txt scripts/bootstrap
+	@scripts/bootstrap "$(PYTHON)" "$(VENV)" requirements/run.txt
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml requirements/dev.txt scripts/bootstrap
+	@scripts/bootstrap "$(PYTHON)" "$(VENV)" requirements/dev.txt
+	@touch $(VENV)/.installed $@
+
+$(VENV)/.bench: pyproject.toml requirements/bench.txt scripts/bootstrap
+	@scripts/bootstrap "$(PYTHON)" "$(VENV)" requirements/bench.txt
+	@touch $(VENV)/.installed $(VENV)/.dev $@
+
+lint: dev  ## formatting, lint rules, floors
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/lint-imports --no-cache
+
+types: dev  ## mypy, strict
+	$(BIN)/mypy
+
+test: dev lint types unit  ## linters, types and all tests, on SQLite and a real PostgreSQL
+
+unit: dev
+	$(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
+
+bench: $(VENV)/.bench  ## speed and size, as ratios in one table
+	$(BIN)/python -m benchmarks
+
+lock: dev  ## resolve the dependencies anew (needs uv)
+	scripts/lock
+
+clean:  ## remove what the targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

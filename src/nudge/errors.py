@@ -1,0 +1,132 @@
+"""Every error nudge raises on purpose.
+
+NudgeError                      exit 1   something failed; the message says what, why and the next step
+├── UsageError                  exit 2   what was asked cannot be understood
+│   ├── NaiveDatetimeError               a datetime without a time zone
+│   ├── InvalidScheduleError             a schedule that is malformed or can never fire
+│   └── InvalidPhraseError               words for a time that are not understood
+├── NotFoundError               exit 3   no such agent, reminder, role, …
+├── NotConfiguredError          exit 4   a home, key or file is missing or broken
+│   └── ConfigError                      a file of the person's has an error at a known place
+├── DaemonUnreachableError      exit 5   the command needs a running daemon
+├── BudgetExhaustedError        exit 6   the call does not fit the budget
+├── AnotherPollerError          exit 7   somebody else polls this bot
+├── StoreError                           the database refused
+│   ├── StoreNewerError                  written by a newer nudge
+│   ├── StoreCorruptError                not a database any more
+│   └── StoreFullError                   no room left on the disk
+├── LostLeaseError                       another daemon took this agent over; nothing was written
+└── RetryableError                       may work later; `retry_after` says when, if known
+    ├── ModelUnavailableError            the model's service did not answer
+    └── ChannelUnavailableError          the person's channel did not answer
+
+The docstring of a class is its default message.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class NudgeError(Exception):
+    """Something failed."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str | None = None, *, next_step: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip()
+        self.next_step = next_step
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.next_step}" if self.next_step else self.message
+
+
+class UsageError(NudgeError):
+    """What was asked cannot be understood."""
+
+    exit_code = 2
+
+
+class NaiveDatetimeError(UsageError):
+    """A datetime without a time zone is ambiguous: pass one with tzinfo set."""
+
+
+class InvalidScheduleError(UsageError):
+    """This schedule is malformed or can never fire."""
+
+
+class InvalidPhraseError(UsageError):
+    """These words for a time are not understood."""
+
+
+class NotFoundError(NudgeError):
+    """There is nothing of that name."""
+
+    exit_code = 3
+
+
+class NotConfiguredError(NudgeError):
+    """nudge is not set up here."""
+
+    exit_code = 4
+
+
+class ConfigError(NotConfiguredError):
+    """A configuration file has an error."""
+
+
+class DaemonUnreachableError(NudgeError):
+    """No daemon answers."""
+
+    exit_code = 5
+
+
+class BudgetExhaustedError(NudgeError):
+    """The budget does not cover this call."""
+
+    exit_code = 6
+
+
+class AnotherPollerError(NudgeError):
+    """Another process polls this bot."""
+
+    exit_code = 7
+
+
+class StoreError(NudgeError):
+    """The database refused."""
+
+
+class StoreNewerError(StoreError):
+    """The database was written by a newer nudge."""
+
+
+class StoreCorruptError(StoreError):
+    """The database file is damaged."""
+
+
+class StoreFullError(StoreError):
+    """There is no room left for the database."""
+
+
+class LostLeaseError(NudgeError):
+    """Another daemon took this agent over."""
+
+
+class RetryableError(NudgeError):
+    """This may work later."""
+
+    def __init__(
+        self, message: str | None = None, *, retry_after: float | None = None, next_step: str | None = None
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.retry_after = retry_after  # seconds, as the other side said
+
+
+class ModelUnavailableError(RetryableError):
+    """The model's service did not answer."""
+
+
+class ChannelUnavailableError(RetryableError):
+    """The person's channel did not answer."""
