@@ -1,0 +1,133 @@
+"""What is refused, and what the refusal says. It is Wednesday 2026-02-18, 2:00 PM in Toronto."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from nudge.core.instants import from_local
+from nudge.errors import InvalidPhraseError
+
+phrases = pytest.importorskip("nudge.core.phrases")
+
+TORONTO = ZoneInfo("America/Toronto")
+NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
+
+REFUSED = [
+    # phrase, what the message says about it
+    ("", "nothing"),
+    ("   ", "nothing"),
+    ("at 5", "5am or 5pm"),
+    ("5", "5am or 5pm"),
+    ("at 5 tomorrow", "5am or 5pm"),
+    ("5:30", "5:30am or 5:30pm"),
+    ("every day at 5", "5am or 5pm"),
+    ("half past 3", "3:30am or 3:30pm"),
+    ("at 9", "9pm today or 9am tomorrow"),
+    ("9:30", "9:30pm today or 9:30am tomorrow"),
+    ("today at 9", "9pm"),
+    ("friday 5", "5am or 5pm"),
+    ("friday 25", "25"),
+    ("13pm", "13pm"),
+    ("0am", "0am"),
+    ("25:00", "25:00"),
+    ("12:60", "12:60"),
+    ("at 24", "24"),
+    ("1500", "1500"),
+    ("3pm 4pm", "one time"),
+    ("3pm or 4pm", "or"),
+    ("tomorrow friday", "one day"),
+    ("friday 20 march", "Friday"),
+    ("thursday 2026-02-20", "Thursday"),
+    ("now", "now"),
+    ("asap", "asap"),
+    ("soon", "soon"),
+    ("later", "later"),
+    ("today", "past"),
+    ("this morning", "past"),
+    ("today 1pm", "past"),
+    ("yesterday", "past"),
+    ("yesterday at 5pm", "past"),
+    ("last friday", "past"),
+    ("2 hours ago", "past"),
+    ("2026-02-18 13:59", "past"),
+    ("2026-02-18 14:00", "past"),
+    ("2025-12-31", "past"),
+    ("2026-02-20T15:00:00+30:00", "offset"),
+    ("feb 10", "past"),
+    ("feb 18", "past"),
+    ("feb 30", "no 30"),
+    ("2026-02-30", "no 30"),
+    ("feb 29 2026", "no 29"),
+    ("2026-13-01", "13"),
+    ("31/02/2027", "no 31"),
+    ("02/03/2026", "2026-02-03 or 2026-03-02"),
+    ("3/4", "march 4 or april 3"),
+    ("march", "march"),
+    ("2027", "2027"),
+    ("friday midnight", "friday 11:59pm or saturday 00:00"),
+    ("tonight at 3", "tonight"),
+    ("tomorrow morning at 3pm", "morning"),
+    ("tonight 1am", "tonight"),
+    ("in 0 minutes", "0"),
+    ("in -5 minutes", "-"),
+    ("in 45", "45"),
+    ("in a few minutes", "few"),
+    ("in 5 business days", "business"),
+    ("in 500 years", "100 years"),
+    ("in 999999999 years", "100 years"),
+    ("3000-01-01", "100 years"),
+    ("3pm EST", "est"),
+    ("tomorrow 9am UTC", "utc"),
+    ("this weekend", "weekend"),
+    ("morning", "morning"),
+    ("twice a day", "every day at 9 and 17"),
+    ("three times a week", "every day at 9 and 17"),
+    ("every", "every"),
+    ("every 0 minutes", "0"),
+    ("every week", "which day"),
+    ("weekly", "which day"),
+    ("every 2 weeks", "which day"),
+    ("monthly", "which day"),
+    ("every month", "which day"),
+    ("every year", "which day"),
+    ("biweekly on friday", "every other friday"),
+    ("every second tuesday", "every other tuesday"),
+    ("every 5th friday of the month", "5th"),
+    ("every 32nd", "32"),
+    ("every year on feb 30", "no 30"),
+    ("every day at 7:30 and 19:45", "one reminder for each"),
+    ("every monday at 9am and friday at 5pm", "friday"),
+    ("every 30 minutes at 9", "every 30 minutes"),
+    ("every weekday at 9 until friday", "until"),
+    ("every 3 hours starting at 9am", "starting"),
+    ("every weekday except friday", "except"),
+    ("every 1000 years on march 1", "1000"),
+    ("every january", "january"),
+    ("last friday of the month", "every last friday"),
+    ("tomorow 9am", "tomorrow"),
+    ("firday 5pm", "friday"),
+    ("call mum", "call"),
+    ("3pm!!!", "!"),
+    ("🙂", "🙂"),
+    ("mañana", "mañana"),
+    ("mañana a las 10", "mañana"),
+    ("domani alle 1", "domani"),
+    ("freitag um 5", "freitag"),
+    ("a" * 500, "200"),
+    ("3pm " * 60, "200"),
+]
+
+
+@pytest.mark.parametrize(("phrase", "says"), REFUSED, ids=[f"{p[:40]!r} is refused" for p, _ in REFUSED])
+def test_a_phrase_is_refused_and_says_why(phrase: str, says: str) -> None:
+    with pytest.raises(InvalidPhraseError) as refusal:
+        phrases.understand(phrase, NOW, TORONTO)
+    assert says.casefold() in refusal.value.message.casefold()
+    assert refusal.value.next_step is not None
+    examples = refusal.value.next_step.split('"')[1::2]
+    assert len(examples) == 3
+    for example in examples:
+        phrases.understand(example, NOW, TORONTO)
