@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nudge.core.money import MOST, as_micros, format_money, parse_money
+from nudge.errors import UsageError
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("$12.50", 12_500_000, id="dollars with a sign"),
+        pytest.param("12.5", 12_500_000, id="one decimal"),
+        pytest.param("0.000001", 1, id="the smallest amount"),
+        pytest.param("0", 0, id="nothing"),
+        pytest.param(".5", 500_000, id="no leading zero"),
+        pytest.param("  $3 ", 3_000_000, id="blanks around it"),
+        pytest.param("0.1", 100_000, id="a tenth is a tenth"),
+        pytest.param("1000000000000", MOST, id="the largest amount"),
+        pytest.param(Decimal("4.35"), 4_350_000, id="a decimal"),
+        pytest.param(Decimal("1E+3"), 1_000_000_000, id="a decimal with a positive exponent"),
+    ],
+)
+def test_amounts_are_read_exactly(text: str | Decimal, expected: int) -> None:
+    assert parse_money(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("0.0000001", id="seven decimals"),
+        pytest.param("1.0000000", id="seven decimals though they are zeros"),
+        pytest.param("-1", id="negative"),
+        pytest.param("$-1", id="negative after the sign"),
+        pytest.param("NaN", id="not a number"),
+        pytest.param("Infinity", id="infinite"),
+        pytest.param("1e3", id="an exponent"),
+        pytest.param("1,234.50", id="a thousands separator"),
+        pytest.param("12.", id="a point and nothing after it"),
+        pytest.param("", id="empty"),
+        pytest.param("$", id="a sign alone"),
+        pytest.param("١٢", id="digits of another script"),
+        pytest.param("1000000000000.000001", id="more than fits"),
+        pytest.param("9" * 40, id="absurdly long"),
+        pytest.param(Decimal("NaN"), id="decimal not a number"),
+        pytest.param(Decimal("-Infinity"), id="decimal infinity"),
+        pytest.param(Decimal("-0.01"), id="negative decimal"),
+        pytest.param(Decimal("1E-7"), id="decimal below a micro-dollar"),
+        pytest.param(Decimal("1E+999999"), id="decimal with a giant exponent"),
+    ],
+)
+def test_what_is_not_an_amount_is_refused(text: str | Decimal) -> None:
+    with pytest.raises(UsageError, match="not an amount of money"):
+        parse_money(text)
+
+
+@pytest.mark.parametrize("amount", [1.5, True, None, -1, MOST + 1], ids=repr)
+def test_public_amounts_refuse_floats_and_integers_out_of_range(amount: object) -> None:
+    with pytest.raises(UsageError):
+        as_micros(amount)  # type: ignore[arg-type]
+
+
+def test_an_integer_is_micro_dollars_and_a_text_is_dollars() -> None:
+    assert (as_micros(5), as_micros("5"), as_micros(Decimal(5))) == (5, 5_000_000, 5_000_000)
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        (0, "$0.00"),
+        (1, "$0.000001"),
+        (10_000, "$0.01"),
+        (125_000, "$0.125"),
+        (12_500_000, "$12.50"),
+        (-40_000, "-$0.04"),
+    ],
+)
+def test_operators_see_exact_dollars(amount: int, expected: str) -> None:
+    assert format_money(amount) == expected
+
+
+@given(st.integers(0, MOST))
+def test_what_is_shown_can_be_read_back(amount: int) -> None:
+    assert parse_money(format_money(amount)) == amount
