@@ -1,0 +1,42 @@
+"""The turn of the spending day: 00:00 UTC, or the hour and zone that an operator prefers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from nudge.core.instants import DAY, Instant, from_timedelta, local_date, start_of_day, zone_of
+from nudge.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class DayTurn:
+    """When a spending day begins: at midnight in `zone`, later by `offset` (under 24 hours).
+
+    The instant of the turn belongs to the new day. Days are counted on the calendar, so a day of 23 or 25 hours is one
+    day like the others.
+    """
+
+    zone: str = "UTC"
+    offset: timedelta = timedelta(0)
+
+    def __post_init__(self) -> None:
+        zone_of(self.zone)
+        if not 0 <= from_timedelta(self.offset) < DAY:
+            raise UsageError("The spending day can turn up to 24 hours after midnight.", next_step="Give 0 to 23:59.")
+
+    def day_of(self, instant: Instant) -> date:
+        return local_date(Instant(instant - from_timedelta(self.offset)), zone_of(self.zone))
+
+    def start_of(self, day: date) -> Instant:
+        return Instant(start_of_day(day, zone_of(self.zone)) + from_timedelta(self.offset))
+
+    def after(self, instant: Instant) -> Instant:
+        """The next turn: later than `instant` also where a zone left a day out of its calendar."""
+        day = self.day_of(instant) + timedelta(days=1)
+        while (turn := self.start_of(day)) <= instant:
+            day += timedelta(days=1)
+        return turn
+
+
+MIDNIGHT_UTC = DayTurn()
