@@ -1,0 +1,169 @@
+"""The PostgreSQL driver: psycopg 3, pooled and async. A transaction holds one connection of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import psycopg
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from nudge.adapters.sql.blocks import latest_version, migrations, psycopg_blocks, statements
+from nudge.adapters.sql.database import Probe, Row
+from nudge.errors import StoreError, StoreFullError, StoreNewerError
+
+_SERIAL = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+_MIGRATION_LOCK = 0x6E75646765  # "nudge"; two processes that start at once take turns
+_CONNECT_SECONDS = 10.0
+
+_Connection = psycopg.AsyncConnection[dict[str, Any]]
+
+
+class _Transaction:
+    __slots__ = ("broken", "connection")
+
+    def __init__(self, connection: _Connection) -> None:
+        self.connection = connection
+        self.broken = False
+
+
+class PostgresDatabase:
+    shared = True
+
+    def __init__(self, pool: AsyncConnectionPool[_Connection]) -> None:
+        self.probe: Probe | None = None
+        self._pool = pool
+        self._blocks = psycopg_blocks()
+        self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
+
+    @classmethod
+    async def open(cls, url: str, *, connections: int = 8) -> PostgresDatabase:
+        """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error."""
+        pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=connections,
+            kwargs={"row_factory": dict_row, "autocommit": True},
+            open=False,
+            timeout=_CONNECT_SECONDS,
+            reconnect_timeout=_CONNECT_SECONDS,
+        )
+        try:
+            await pool.open(wait=True, timeout=_CONNECT_SECONDS)
+        except (PoolTimeout, psycopg.Error):
+            await pool.close()
+            raise StoreError(
+                "The PostgreSQL server in NUDGE_DATABASE_URL does not answer.",
+                next_step="Check host, port, user and password, and that the server runs.",
+            ) from None
+        database = cls(pool)
+        try:
+            await database._migrate()
+        except BaseException:
+            await pool.close()
+            raise
+        return database
+
+    async def _migrate(self) -> None:
+        code = latest_version()
+        async with self._pool.connection() as connection, connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
+            await connection.execute(self._blocks["schema_create"])
+            row = await (await connection.execute(self._blocks["schema_version"])).fetchone()
+            version = int(row["version"]) if row else 0
+            if version > code:
+                raise StoreNewerError(
+                    f"The database was written by a newer nudge (schema {version}; this one knows {code}).",
+                    next_step="Update nudge, or use another database.",
+                )
+            for number, name, script in migrations()[version:]:
+                for statement in statements(script):
+                    await connection.execute(statement.replace("{serial}", _SERIAL))
+                await connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
+
+    async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
+        mine = self._mine.get()
+        with _translation():
+            if mine is not None:
+                return await (await mine.connection.execute(self._blocks[block], params)).fetchall()
+            async with self._pool.connection() as connection:
+                return await (await connection.execute(self._blocks[block], params)).fetchall()
+
+    async def one(self, block: str, params: Mapping[str, Any]) -> Row | None:
+        rows = await self.all(block, params)
+        return rows[0] if rows else None
+
+    async def run(self, block: str, params: Mapping[str, Any]) -> int:
+        async with self.transaction():
+            return (await self._write(block, params)).rowcount
+
+    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
+        async with self.transaction():
+            mine = self._mine.get()
+            assert mine is not None
+            if self.probe:
+                self.probe(block)
+            with _translation():
+                await mine.connection.cursor().executemany(self._blocks[block], params)
+
+    async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
+        async with self.transaction():
+            row = await (await self._write(block, params)).fetchone()
+            assert row is not None
+            return row
+
+    async def _write(self, block: str, params: Mapping[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
+        mine = self._mine.get()
+        assert mine is not None
+        if self.probe:
+            self.probe(block)
+        with _translation():
+            return await mine.connection.execute(self._blocks[block], params)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        outer = self._mine.get()
+        if outer is not None:
+            try:
+                yield
+            except BaseException:
+                outer.broken = True
+                raise
+            return
+        with _translation():
+            async with self._pool.connection() as connection:
+                mine = _Transaction(connection)
+                reset = self._mine.set(mine)
+                try:
+                    async with connection.transaction():
+                        yield
+                        if mine.broken:
+                            raise StoreError("A transaction went on after an error inside it.")
+                        if self.probe:
+                            self.probe("commit")
+                    if self.probe:
+                        self.probe("committed")
+                finally:
+                    self._mine.reset(reset)
+
+    async def close(self) -> None:
+        await self._pool.close()
+
+
+class _translation:  # noqa: N801  (reads as a statement: with _translation())
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory)):
+            raise StoreFullError(
+                "The PostgreSQL server has no room left.", next_step="Free some space there."
+            ) from None
+        if isinstance(error, PoolTimeout):
+            raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.") from None
+        if isinstance(error, psycopg.Error):
+            first_line = (str(error).splitlines() or [type(error).__name__])[0]
+            raise StoreError(f"The PostgreSQL server refused: {first_line}") from error

@@ -1,0 +1,56 @@
+"""Named SQL: every statement lives in `queries/*.sql` under a `-- name:` line, and is called by that name."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_NAME = re.compile(r"^-- name: (\w+)\s*$")
+_PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
+
+
+@cache
+def blocks() -> dict[str, str]:
+    """All statements by name, with `:name` parameters."""
+    found: dict[str, str] = {}
+    for file in sorted((_HERE / "queries").glob("*.sql")):
+        name, lines = "", list[str]()
+        for line in [*file.read_text(encoding="utf-8").splitlines(), "-- name: end"]:
+            if match := _NAME.match(line):
+                if name:
+                    if name in found:
+                        raise ValueError(f"the block {name} is written twice")
+                    found[name] = "\n".join(lines).strip()
+                name, lines = match[1], []
+            elif not line.startswith("--"):
+                lines.append(line)
+    return found
+
+
+@cache
+def psycopg_blocks() -> dict[str, str]:
+    """The same statements with psycopg's `%(name)s` parameters."""
+    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in blocks().items()}
+
+
+@cache
+def migrations() -> tuple[tuple[int, str, str], ...]:
+    """(version, name, script), in order, without gaps."""
+    found = [(int(file.name[:4]), file.stem[5:], file) for file in (_HERE / "migrations").glob("*.sql")]
+    found.sort()
+    if [version for version, _, _ in found] != list(range(1, len(found) + 1)):
+        raise ValueError("migrations are not numbered 1, 2, 3, …")
+    return tuple((version, name, file.read_text(encoding="utf-8")) for version, name, file in found)
+
+
+def latest_version() -> int:
+    """What this code speaks, without reading the scripts."""
+    return max(int(file.name[:4]) for file in (_HERE / "migrations").glob("*.sql"))
+
+
+def statements(script: str) -> list[str]:
+    """A migration's statements. A statement ends with a semicolon at the end of a line."""
+    lines = [line for line in script.splitlines() if line.strip() and not line.lstrip().startswith("--")]
+    return [part.strip() for part in re.split(r";\s*(?:\n|$)", "\n".join(lines)) if part.strip()]

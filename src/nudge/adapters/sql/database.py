@@ -1,0 +1,36 @@
+"""What the repositories need of a database: named statements and transactions. SQLite and PostgreSQL are drivers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+Row = Mapping[str, Any]
+Probe = Callable[[str], None]
+"""Called with the name of a statement before it writes, and with "commit" before and "committed" after a commit.
+
+Fault tests raise from it, or kill the process: the places at which a crash can happen are exactly its calls."""
+
+
+class Database(Protocol):
+    shared: bool
+    probe: Probe | None
+
+    async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]: ...
+
+    async def one(self, block: str, params: Mapping[str, Any]) -> Row | None: ...
+
+    async def run(self, block: str, params: Mapping[str, Any]) -> int:
+        """Execute a write; the number of rows it changed."""
+        ...
+
+    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None: ...
+
+    async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
+        """Execute a write that returns one row."""
+        ...
+
+    def transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    async def close(self) -> None: ...

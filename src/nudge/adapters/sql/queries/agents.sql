@@ -1,0 +1,14 @@
+-- A removed agent's name may be taken again: its history stays and the role is the new one.
+-- name: agents_add
+INSERT INTO agents (name, role, created_at, removed_at) VALUES (:name, :role, :created_at, NULL)
+ON CONFLICT (name) DO UPDATE SET role = excluded.role, removed_at = NULL
+WHERE agents.removed_at IS NOT NULL
+
+-- name: agents_get
+SELECT * FROM agents WHERE name = :name AND removed_at IS NULL
+
+-- name: agents_all
+SELECT * FROM agents WHERE removed_at IS NULL ORDER BY name
+
+-- name: agents_remove
+UPDATE agents SET removed_at = :now WHERE name = :name AND removed_at IS NULL

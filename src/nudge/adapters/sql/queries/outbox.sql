@@ -1,0 +1,33 @@
+-- name: outbox_put
+INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, sent_at, possibly_repeated, attempts, error,
+    receipt, topic, key, slot_at)
+VALUES (:agent, :text, :kind, :created_at, :asked, :buttons, :state, NULL, :possibly_repeated, 0, '', '[]',
+    :topic, :key, :slot_at)
+RETURNING id
+
+-- name: outbox_pending
+SELECT * FROM outbox WHERE agent = :agent AND state IN ('pending', 'sending') ORDER BY id LIMIT :limit
+
+-- name: outbox_mark
+UPDATE outbox SET
+    state = :state, sent_at = :sent_at, error = :error, receipt = :receipt,
+    attempts = attempts + CASE WHEN :state = 'sending' THEN 1 ELSE 0 END,
+    possibly_repeated = CASE WHEN CAST(:possibly_repeated AS INTEGER) IS NULL
+        THEN possibly_repeated ELSE CAST(:possibly_repeated AS INTEGER) END
+WHERE id = :id
+
+-- name: outbox_receipt
+INSERT INTO receipts (agent, receipt, message_id)
+SELECT agent, :receipt, id FROM outbox WHERE id = :id
+ON CONFLICT (agent, receipt) DO UPDATE SET message_id = excluded.message_id
+
+-- name: outbox_get
+SELECT * FROM outbox WHERE id = :id
+
+-- name: outbox_by_receipt
+SELECT o.* FROM outbox o JOIN receipts r ON r.message_id = o.id WHERE r.agent = :agent AND r.receipt = :receipt
+
+-- name: outbox_recent
+SELECT * FROM outbox
+WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND created_at >= :since
+ORDER BY id DESC LIMIT :limit

@@ -1,0 +1,48 @@
+-- name: timers_set
+INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
+VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
+ON CONFLICT (agent, key) DO UPDATE SET
+    kind = excluded.kind, due_at = excluded.due_at, slot_at = excluded.slot_at,
+    payload = excluded.payload, lane = excluded.lane, attempts = excluded.attempts
+
+-- Touching the row that is there locks it: whoever is about to remove it waits, and then sees what came with us.
+-- name: timers_ensure
+INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
+VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
+ON CONFLICT (agent, key) DO UPDATE SET kind = timers.kind
+
+-- name: timers_get
+SELECT * FROM timers WHERE agent = :agent AND key = :key
+
+-- name: timers_of_agent
+SELECT * FROM timers
+WHERE agent = :agent AND key >= :prefix AND key < :beyond
+ORDER BY due_at, key LIMIT :limit
+
+-- name: timers_cancel
+DELETE FROM timers WHERE agent = :agent AND key = :key
+
+-- name: timers_cancel_all
+DELETE FROM timers WHERE agent = :agent
+
+-- A lease that ends further away than any lease may last was written before the clock went back: it does not count.
+-- name: timers_due_lanes
+SELECT t.lane, MIN(t.due_at) AS due_at FROM timers t
+WHERE t.due_at <= :now
+  AND NOT EXISTS (
+      SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon
+  )
+GROUP BY t.lane ORDER BY 2, 1 LIMIT :limit
+
+-- name: timers_next_in_lane
+SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT 1
+
+-- name: timers_next_due
+SELECT MIN(due_at) AS due_at FROM timers WHERE due_at > :after
+
+-- name: timers_take
+DELETE FROM timers
+WHERE agent = :agent AND key = :key AND due_at = :due_at AND slot_at = :slot_at AND attempts = :attempts
+
+-- name: timers_count
+SELECT COUNT(*) AS n FROM timers

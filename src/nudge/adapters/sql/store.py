@@ -1,0 +1,79 @@
+"""The store over a database: one repository for each noun, the same for SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from nudge.adapters.sql.database import Database
+from nudge.adapters.sql.lanes import SqlLanes
+from nudge.adapters.sql.timers import SqlTimers
+
+if TYPE_CHECKING:
+    from nudge.adapters.sql.agents import SqlAgents
+    from nudge.adapters.sql.letters import SqlLetters
+    from nudge.adapters.sql.notes import SqlNotes
+    from nudge.adapters.sql.outbox import SqlOutbox
+    from nudge.adapters.sql.outcomes import SqlFeed, SqlOutcomes
+
+
+class SqlStore:
+    """Repositories are made when they are first used: a command that lists reminders loads nothing else."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @property
+    def shared(self) -> bool:
+        return self.database.shared
+
+    def transaction(self) -> AbstractAsyncContextManager[None]:
+        return self.database.transaction()
+
+    async def close(self) -> None:
+        await self.database.close()
+
+    @cached_property
+    def timers(self) -> SqlTimers:
+        return SqlTimers(self.database)
+
+    @cached_property
+    def lanes(self) -> SqlLanes:
+        return SqlLanes(self.database)
+
+    @cached_property
+    def outcomes(self) -> SqlOutcomes:
+        from nudge.adapters.sql.outcomes import SqlOutcomes
+
+        return SqlOutcomes(self.database)
+
+    @cached_property
+    def feed(self) -> SqlFeed:
+        from nudge.adapters.sql.outcomes import SqlFeed
+
+        return SqlFeed(self.database)
+
+    @cached_property
+    def agents(self) -> SqlAgents:
+        from nudge.adapters.sql.agents import SqlAgents
+
+        return SqlAgents(self.database)
+
+    @cached_property
+    def letters(self) -> SqlLetters:
+        from nudge.adapters.sql.letters import SqlLetters
+
+        return SqlLetters(self.database)
+
+    @cached_property
+    def outbox(self) -> SqlOutbox:
+        from nudge.adapters.sql.outbox import SqlOutbox
+
+        return SqlOutbox(self.database)
+
+    @cached_property
+    def notes(self) -> SqlNotes:
+        from nudge.adapters.sql.notes import SqlNotes
+
+        return SqlNotes(self.database)

@@ -1,0 +1,103 @@
+"""Virtual time: a loop whose clock jumps to the next deadline as soon as nothing is left to do now.
+
+A month of waiting takes as long as the work in it. `asyncio.sleep`, `asyncio.timeout` and everything built on them are
+virtual too, because the loop's own clock is.
+
+When it misleads: work in a thread is invisible to the loop, so time may jump past it. Work on a socket or a pipe is
+seen: while a file descriptor is watched, the loop first waits up to a real second for it, and only then jumps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import selectors
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from nudge.core.instants import SECOND, Instant, Moment, as_instant
+
+T = TypeVar("T")
+
+_REAL_PATIENCE = 1.0
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Instead of blocking until a deadline, it tells the loop that the deadline has come."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jump: Callable[[float], None] = lambda seconds: None
+        self.own = 0  # how many descriptors belong to the loop itself
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        events = super().select(0)
+        if events or timeout == 0:
+            return events
+        if len(self.get_map()) > self.own:
+            events = super().select(_REAL_PATIENCE if timeout is not None else None)
+            if events:
+                return events
+        if timeout is None:
+            return super().select(None)  # nothing to jump to: only the world can wake us
+        self.jump(timeout)
+        return []
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        selector = _JumpingSelector()
+        self._virtual = 0.0
+        super().__init__(selector)
+        selector.own = len(selector.get_map())
+        selector.jump = self._jump
+
+    def time(self) -> float:
+        return self._virtual
+
+    def _jump(self, seconds: float) -> None:
+        self._virtual += seconds
+
+
+class VirtualClock:
+    """The Clock on a VirtualLoop. `jump` moves the wall clock alone, as a suspend or a changed system time does."""
+
+    def __init__(self, start: Moment, loop: asyncio.AbstractEventLoop | None = None) -> None:
+        self._loop = loop
+        self._start = as_instant(start)
+
+    def now(self) -> Instant:
+        passed = (self._loop or asyncio.get_running_loop()).time()
+        return Instant(self._start + round(passed * SECOND))
+
+    def jump(self, microseconds: int) -> None:
+        self._start = Instant(self._start + microseconds)
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+def run_virtual(main: Callable[[VirtualClock], Awaitable[T]], start: Moment) -> T:
+    """Run `main(clock)` to its end in virtual time.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> async def main(clock):
+    ...     before = clock.now()
+    ...     await clock.sleep(30 * 86_400)
+    ...     return clock.now() - before
+    >>> timedelta(microseconds=run_virtual(main, datetime(2026, 1, 1, tzinfo=UTC)))
+    datetime.timedelta(days=30)
+    """
+
+    async def on_clock() -> T:
+        return await main(VirtualClock(start))
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(on_clock())

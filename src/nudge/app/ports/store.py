@@ -1,0 +1,316 @@
+"""The Store port: what must survive. SQLite by default, PostgreSQL by URL, in memory for tests and simulations.
+
+Every method is one atomic step of its own, or part of the transaction that is open around it:
+
+    async with store.transaction():
+        await store.timers.set(timer)
+        await store.feed.add(...)
+
+An exception inside leaves nothing behind. A transaction inside a transaction joins it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Any, Protocol
+
+from nudge.core.instants import Instant
+from nudge.core.outcome import Outcome, Result
+from nudge.core.timer import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run a lane's timers until `until`. `token` is unlike any other: it fences the writes of a daemon
+    that lost the lane."""
+
+    lane: str
+    owner: str
+    token: str
+    until: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A named long-lived actor. A removed one keeps its history and its name can be taken again."""
+
+    name: str
+    role: str
+    created_at: Instant
+    removed_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLine:
+    """One thing that happened, in words for the person."""
+
+    at: Instant
+    agent: str
+    kind: str
+    text: str
+    id: int = 0
+
+
+class Priority(IntEnum):
+    """When an agent reads a message: at the next safe point of a running turn, before the next turn, when idle."""
+
+    INTERRUPT = 0
+    NORMAL = 1
+    IDLE = 2
+
+    @property
+    def word(self) -> str:
+        return self.name.lower()
+
+    @classmethod
+    def of(cls, word: str) -> Priority:
+        return cls[word.upper()]
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A message in an agent's inbox. `topic` (where not empty) is unique among the unread letters of an agent: the same
+    topic again refreshes the letter and counts it, so that nothing piles up."""
+
+    agent: str
+    sender: str
+    body: str
+    priority: Priority
+    created_at: Instant
+    topic: str = ""
+    count: int = 1
+    read_at: Instant | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    id: int = 0
+
+
+class Sending(StrEnum):
+    """Where an outgoing message is. It is SENDING from before the channel is called until its answer is stored."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A row of the outbox. `asked` marks what the person asked for: it is sent once more after a crash, and says so."""
+
+    agent: str
+    text: str
+    kind: str
+    created_at: Instant
+    asked: bool = False
+    buttons: Sequence[tuple[str, str]] = ()
+    state: Sending = Sending.PENDING
+    sent_at: Instant | None = None
+    possibly_repeated: bool = False
+    attempts: int = 0
+    error: str = ""
+    receipt: Sequence[str] = ()
+    topic: str = ""
+    key: str = ""
+    slot_at: Instant | None = None
+    id: int = 0
+
+
+class Timers(Protocol):
+    async def set(self, timer: Timer) -> None:
+        """Set or move the timer of that agent and key."""
+        ...
+
+    async def set_many(self, timers: Iterable[Timer]) -> None: ...
+
+    async def ensure(self, timer: Timer) -> None:
+        """Set it unless there is one of that agent and key; one that is there stays as it is."""
+        ...
+
+    async def get(self, agent: str, key: str) -> Timer | None: ...
+
+    async def of_agent(self, agent: str, *, prefix: str = "", limit: int = 1000) -> Sequence[Timer]: ...
+
+    async def cancel(self, agent: str, key: str) -> bool: ...
+
+    async def cancel_all(self, agent: str) -> int: ...
+
+    async def due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
+        """Lanes with a due timer that nobody holds, the longest due first."""
+        ...
+
+    async def next_in_lane(self, lane: str, now: Instant) -> Timer | None:
+        """The longest due timer of a lane."""
+        ...
+
+    async def next_due(self, after: Instant) -> Instant | None:
+        """When the next timer later than `after` is due."""
+        ...
+
+    async def take(self, timer: Timer) -> bool:
+        """Remove exactly this timer; False if it was moved or cancelled meanwhile."""
+        ...
+
+    async def count(self) -> int: ...
+
+
+class Lanes(Protocol):
+    async def claim(self, lane: str, owner: str, now: Instant, until: Instant) -> Lease | None: ...
+
+    async def renew(self, lease: Lease, until: Instant) -> bool: ...
+
+    async def release(self, lease: Lease) -> None: ...
+
+    async def release_owner(self, owner: str) -> int:
+        """Give back everything a process held that is known to be dead."""
+        ...
+
+    async def assert_held(self, lease: Lease) -> None:
+        """Raise LostLeaseError unless the lease still holds; inside a transaction it stays so until the end."""
+        ...
+
+    async def held(self, now: Instant) -> Sequence[Lease]: ...
+
+
+class Outcomes(Protocol):
+    async def record(self, outcome: Outcome) -> bool:
+        """Write the outcome of an occurrence; False (and nothing written) if it already has a final one."""
+        ...
+
+    async def amend(self, agent: str, key: str, slot_at: Instant, result: Result, reason: str) -> bool:
+        """Correct an outcome after the fact: the sending of what had fired turned out otherwise."""
+        ...
+
+    async def get(self, agent: str, key: str, slot_at: Instant) -> Outcome | None: ...
+
+    async def by_id(self, outcome_id: int) -> Outcome | None: ...
+
+    async def recent(
+        self,
+        *,
+        agent: str | None = None,
+        key: str | None = None,
+        kind: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        limit: int = 50,
+    ) -> Sequence[Outcome]:
+        """Newest first."""
+        ...
+
+    async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[Outcome]:
+        """Oldest first, for whoever follows."""
+        ...
+
+
+class Feed(Protocol):
+    async def add(self, line: FeedLine) -> None: ...
+
+    async def recent(
+        self, *, agent: str | None = None, since: Instant | None = None, limit: int = 50
+    ) -> Sequence[FeedLine]:
+        """Newest first."""
+        ...
+
+    async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[FeedLine]: ...
+
+
+class Agents(Protocol):
+    async def add(self, agent: Agent) -> bool:
+        """False if there is an agent of that name already; a removed one comes back with the new role."""
+        ...
+
+    async def get(self, name: str) -> Agent | None: ...
+
+    async def all(self) -> Sequence[Agent]: ...
+
+    async def remove(self, name: str, now: Instant) -> bool:
+        """Mark it removed and cancel all its timers."""
+        ...
+
+
+class Letters(Protocol):
+    async def put(self, letter: Letter) -> int:
+        """Deliver; an unread letter of the same topic is refreshed and counted instead. Returns its id."""
+        ...
+
+    async def unread(self, agent: str, *, up_to: Priority = Priority.IDLE, limit: int = 100) -> Sequence[Letter]:
+        """In reading order: by priority, then as they came."""
+        ...
+
+    async def mark_read(self, letter_id: int, now: Instant) -> bool: ...
+
+    async def get(self, letter_id: int) -> Letter | None: ...
+
+
+class Outbox(Protocol):
+    async def put(self, message: Message) -> int: ...
+
+    async def pending(self, agent: str, limit: int = 100) -> Sequence[Message]:
+        """What is to be sent or was being sent when the process died, in order."""
+        ...
+
+    async def mark(
+        self,
+        message_id: int,
+        state: Sending,
+        *,
+        sent_at: Instant | None = None,
+        error: str = "",
+        receipt: Sequence[str] = (),
+        possibly_repeated: bool | None = None,
+    ) -> None: ...
+
+    async def get(self, message_id: int) -> Message | None: ...
+
+    async def by_receipt(self, agent: str, receipt: str) -> Message | None:
+        """The message that the channel knows under this id."""
+        ...
+
+    async def recent(
+        self, agent: str | None = None, *, since: Instant | None = None, limit: int = 50
+    ) -> Sequence[Message]: ...
+
+
+class Notes(Protocol):
+    """Small durable facts by name: one JSON value each, per agent ("" for the whole home)."""
+
+    async def get(self, agent: str, name: str) -> Any: ...
+
+    async def set(self, agent: str, name: str, value: Any) -> None: ...
+
+    async def delete(self, agent: str, name: str) -> None: ...
+
+    async def all(self, agent: str, prefix: str = "") -> Mapping[str, Any]: ...
+
+
+class Store(Protocol):
+    """All of it. A store that cannot be read raises StoreError: nobody may act on a guess."""
+
+    @property
+    def timers(self) -> Timers: ...
+    @property
+    def lanes(self) -> Lanes: ...
+    @property
+    def outcomes(self) -> Outcomes: ...
+    @property
+    def feed(self) -> Feed: ...
+    @property
+    def agents(self) -> Agents: ...
+    @property
+    def letters(self) -> Letters: ...
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def notes(self) -> Notes: ...
+    @property
+    def shared(self) -> bool:
+        """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
+        ...
+
+    def transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    async def close(self) -> None: ...

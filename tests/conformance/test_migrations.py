@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from nudge.adapters.open_store import open_store
+from nudge.adapters.sql.blocks import latest_version
+from nudge.errors import StoreNewerError
+
+
+async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(durable_url) for _ in range(4)))
+    for one in stores:
+        await one.close()
+    reopened = await open_store(durable_url)
+    row = await reopened.database.one("schema_version", {})
+    await reopened.close()
+    assert row
+    assert row["version"] == latest_version()
+
+
+async def test_a_database_from_the_future_is_refused(durable_url: str) -> None:
+    first = await open_store(durable_url)
+    await first.database.run("schema_record", {"version": 999, "name": "future"})
+    await first.close()
+    with pytest.raises(StoreNewerError, match=r"newer nudge .*999"):
+        await open_store(durable_url)

@@ -1,0 +1,303 @@
+"""What every store promises. Each test runs on SQLite, on PostgreSQL and in memory."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+import pytest_asyncio
+
+from nudge.adapters.sql.store import SqlStore
+from nudge.app.ports.store import Agent, FeedLine, Letter, Message, Priority, Sending
+from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
+from nudge.core.outcome import Outcome, Result
+from nudge.core.timer import Timer
+from nudge.errors import LostLeaseError, StoreError
+from tests.times import NOON
+
+
+@pytest_asyncio.fixture(autouse=True)
+async def coach(store: SqlStore) -> None:
+    await store.agents.add(Agent("coach", "coach", NOON))
+    await store.agents.add(Agent("worker", "worker", NOON))
+
+
+def at(key: str, offset: int, agent: str = "coach", lane: str = "") -> Timer:
+    return Timer.at(agent, key, "test", Instant(NOON + offset), payload={"n": key}, lane=lane)
+
+
+def outcome(result: Result, *, final: bool = True, reason: str = "") -> Outcome:
+    return Outcome("coach", "r-1", "reminder", NOON, Instant(NOON + SECOND), result, reason, {"a": "ü"}, final)
+
+
+async def test_a_timer_comes_back_as_it_was_set(store: SqlStore) -> None:
+    timer = replace(at("a", 5), attempts=3, slot_at=NOON)
+    await store.timers.set(timer)
+    assert await store.timers.get("coach", "a") == timer
+
+
+async def test_setting_a_timer_again_moves_it(store: SqlStore) -> None:
+    await store.timers.set(at("a", 5))
+    await store.timers.set(at("a", HOUR))
+    assert await store.timers.count() == 1
+    assert await store.timers.next_due(NOON) == NOON + HOUR
+
+
+async def test_lanes_come_longest_due_first_and_only_if_due(store: SqlStore) -> None:
+    await store.timers.set_many(
+        [at("a", -5, "worker"), at("b", -9), at("c", 0, lane="coach/out"), at("d", 1, lane="x")]
+    )
+    assert await store.timers.due_lanes(NOON, 10) == ["coach", "worker", "coach/out"]
+    assert await store.timers.due_lanes(NOON, 1) == ["coach"]
+
+
+async def test_a_held_lane_is_not_due_until_its_lease_ends(store: SqlStore) -> None:
+    await store.timers.set(at("a", 0))
+    assert await store.lanes.claim("coach", "me", NOON, Instant(NOON + MINUTE))
+    assert await store.timers.due_lanes(NOON, 10) == []
+    assert await store.timers.due_lanes(Instant(NOON + MINUTE), 10) == ["coach"]
+
+
+async def test_a_lease_from_the_future_does_not_bind_after_the_clock_went_back(store: SqlStore) -> None:
+    await store.timers.set(at("a", -3 * HOUR))
+    tomorrow = Instant(NOON + 24 * HOUR)
+    assert await store.lanes.claim("coach", "me", tomorrow, Instant(tomorrow + MINUTE))
+    assert await store.timers.due_lanes(NOON, 10) == ["coach"]
+    assert await store.lanes.claim("coach", "you", NOON, Instant(NOON + MINUTE))
+
+
+async def test_the_timers_of_a_lane_come_in_order(store: SqlStore) -> None:
+    await store.timers.set_many([at("b", -1), at("a", -2), at("z", -2), at("later", 1)])
+    seen = []
+    while timer := await store.timers.next_in_lane("coach", NOON):
+        seen.append(timer.key)
+        assert await store.timers.take(timer)
+    assert seen == ["a", "z", "b"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda t: replace(t, due_at=Instant(t.due_at + 1)), id="moved"),
+        pytest.param(lambda t: replace(t, attempts=1), id="tried by somebody else"),
+        pytest.param(lambda t: replace(t, slot_at=Instant(t.slot_at + 1)), id="another occurrence"),
+    ],
+)
+async def test_a_timer_that_changed_cannot_be_taken(store: SqlStore, change) -> None:  # type: ignore[no-untyped-def]
+    timer = at("a", 0)
+    await store.timers.set(change(timer))
+    assert not await store.timers.take(timer)
+    assert await store.timers.count() == 1
+
+
+async def test_timers_are_listed_by_prefix(store: SqlStore) -> None:
+    await store.timers.set_many([at("reminder:1", 5), at("reminder:2", 3), at("reminders", 1), at("wake", 0)])
+    assert [t.key for t in await store.timers.of_agent("coach", prefix="reminder:")] == ["reminder:2", "reminder:1"]
+    assert len(await store.timers.of_agent("coach")) == 4
+    assert await store.timers.of_agent("worker") == []
+
+
+async def test_a_timer_for_an_agent_that_does_not_exist_is_refused(store: SqlStore) -> None:
+    with pytest.raises(StoreError):
+        await store.timers.set(at("a", 0, agent="nobody"))
+
+
+async def test_only_one_of_many_claims_a_lane(store: SqlStore) -> None:
+    until = Instant(NOON + MINUTE)
+    claims = await asyncio.gather(*(store.lanes.claim("coach", f"d{n}", NOON, until) for n in range(8)))
+    assert sum(claim is not None for claim in claims) == 1
+
+
+async def test_a_lost_lease_fences_every_write(store: SqlStore) -> None:
+    old = await store.lanes.claim("coach", "a", NOON, Instant(NOON + MINUTE))
+    assert old
+    await store.lanes.assert_held(old)
+    new = await store.lanes.claim("coach", "b", Instant(NOON + MINUTE), Instant(NOON + 2 * MINUTE))
+    assert new
+    assert not await store.lanes.renew(old, Instant(NOON + HOUR))
+    await store.lanes.release(old)  # gives back nothing that is not its own
+    with pytest.raises(LostLeaseError):
+        async with store.transaction():
+            await store.feed.add(FeedLine(NOON, "coach", "x", "written by one who lost the lane"))
+            await store.lanes.assert_held(old)
+    assert await store.feed.recent() == []
+    assert [lease.owner for lease in await store.lanes.held(NOON)] == ["b"]
+    assert await store.lanes.release_owner("b") == 1
+
+
+async def test_an_occurrence_has_one_final_outcome(store: SqlStore) -> None:
+    assert await store.outcomes.record(outcome(Result.FIRED, reason="first"))
+    assert not await store.outcomes.record(outcome(Result.FIRED_LATE, reason="second"))
+    kept = await store.outcomes.get("coach", "r-1", NOON)
+    assert kept
+    assert (kept.result, kept.reason, kept.detail) == (Result.FIRED, "first", {"a": "ü"})
+
+
+async def test_a_deferred_occurrence_keeps_its_row_and_ends_later(store: SqlStore) -> None:
+    await store.outcomes.record(outcome(Result.DEFERRED, final=False))
+    first = await store.outcomes.get("coach", "r-1", NOON)
+    await store.outcomes.record(outcome(Result.FIRED_LATE))
+    rows = await store.outcomes.recent(agent="coach")
+    assert [(row.result, row.id) for row in rows] == [(Result.FIRED_LATE, first.id if first else -1)]
+
+
+async def test_outcomes_are_found_by_agent_kind_time_and_number(store: SqlStore) -> None:
+    for n in range(5):
+        when = Instant(NOON + n * HOUR)
+        await store.outcomes.record(Outcome("coach", "hb", "heartbeat", when, when, Result.FIRED))
+    await store.outcomes.record(outcome(Result.SKIPPED))
+    found = await store.outcomes.recent(kind="heartbeat", since=Instant(NOON + 2 * HOUR), limit=2)
+    assert [row.slot_at for row in found] == [NOON + 4 * HOUR, NOON + 3 * HOUR]
+    assert await store.outcomes.recent(agent="worker") == []
+    everything = await store.outcomes.after_id(0)
+    assert [row.id for row in await store.outcomes.after_id(everything[2].id)] == [row.id for row in everything[3:]]
+    assert await store.outcomes.by_id(everything[0].id) == everything[0]
+
+
+async def test_the_feed_reads_newest_first_and_follows_oldest_first(store: SqlStore) -> None:
+    for n in range(3):
+        await store.feed.add(FeedLine(Instant(NOON + n), "coach", "late", f"line {n}"))
+    assert [line.text for line in await store.feed.recent(limit=2)] == ["line 2", "line 1"]
+    assert [line.text for line in await store.feed.after_id(0)] == ["line 0", "line 1", "line 2"]
+
+
+async def test_agents_are_added_once_and_come_back_after_removal(store: SqlStore) -> None:
+    assert not await store.agents.add(Agent("coach", "other", NOON))
+    await store.timers.set(at("a", 0))
+    assert await store.agents.remove("coach", NOON)
+    assert await store.timers.count() == 0
+    assert [agent.name for agent in await store.agents.all()] == ["worker"]
+    assert await store.agents.add(Agent("coach", "other", NOON))
+    back = await store.agents.get("coach")
+    assert back
+    assert back.role == "other"
+
+
+def letter(body: str, priority: Priority, topic: str = "") -> Letter:
+    return Letter("coach", "test", body, priority, NOON, topic, detail={"body": body})
+
+
+async def test_letters_are_read_by_priority_then_as_they_came(store: SqlStore) -> None:
+    for body, priority in [
+        ("c", Priority.IDLE),
+        ("b", Priority.NORMAL),
+        ("d", Priority.IDLE),
+        ("a", Priority.INTERRUPT),
+    ]:
+        await store.letters.put(letter(body, priority))
+    assert [one.body for one in await store.letters.unread("coach")] == ["a", "b", "c", "d"]
+    assert [one.body for one in await store.letters.unread("coach", up_to=Priority.NORMAL)] == ["a", "b"]
+
+
+async def test_an_unread_topic_is_refreshed_and_counted(store: SqlStore) -> None:
+    first = await store.letters.put(letter("1st", Priority.IDLE, "r-1"))
+    again = await store.letters.put(letter("2nd", Priority.NORMAL, "r-1"))
+    third = await store.letters.put(letter("3rd", Priority.IDLE, "r-1"))
+    assert first == again == third
+    (only,) = await store.letters.unread("coach")
+    assert (only.body, only.count, only.priority) == ("3rd", 3, Priority.NORMAL)
+    assert await store.letters.mark_read(first, NOON)
+    assert not await store.letters.mark_read(first, NOON)
+    assert await store.letters.put(letter("4th", Priority.IDLE, "r-1")) != first
+
+
+async def test_letters_without_a_topic_do_not_collapse(store: SqlStore) -> None:
+    await store.letters.put(letter("a", Priority.IDLE))
+    await store.letters.put(letter("a", Priority.IDLE))
+    assert len(await store.letters.unread("coach")) == 2
+
+
+async def test_a_message_walks_from_pending_to_sent(store: SqlStore) -> None:
+    written = Message(
+        "coach", "hello", "reminder", NOON, asked=True, buttons=(("Done", "done:1"),), key="r-1", slot_at=NOON
+    )
+    number = await store.outbox.put(written)
+    assert await store.outbox.pending("coach") == [replace(written, id=number)]
+    await store.outbox.mark(number, Sending.SENDING)
+    assert [row.state for row in await store.outbox.pending("coach")] == [Sending.SENDING]
+    await store.outbox.mark(number, Sending.SENT, sent_at=NOON, receipt=["17", "18"], possibly_repeated=True)
+    assert await store.outbox.pending("coach") == []
+    sent = await store.outbox.get(number)
+    assert sent == replace(
+        written, id=number, state=Sending.SENT, sent_at=NOON, receipt=("17", "18"), possibly_repeated=True, attempts=1
+    )
+    assert await store.outbox.by_receipt("coach", "18") == sent
+    assert await store.outbox.by_receipt("worker", "18") is None
+
+
+async def test_notes_hold_json(store: SqlStore) -> None:
+    await store.notes.set("coach", "state.quiet", {"until": None, "ü": [1, 2]})
+    await store.notes.set("coach", "state.quiet", {"until": 5})
+    await store.notes.set("coach", "other", 1)
+    assert await store.notes.get("coach", "state.quiet") == {"until": 5}
+    assert await store.notes.all("coach", "state.") == {"state.quiet": {"until": 5}}
+    await store.notes.delete("coach", "other")
+    assert await store.notes.get("coach", "other") is None
+
+
+async def test_an_exception_in_a_transaction_leaves_nothing_behind(store: SqlStore) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with store.transaction():
+            await store.timers.set(at("a", 0))
+            await store.feed.add(FeedLine(NOON, "coach", "x", "y"))
+            raise ZeroDivisionError
+    assert await store.timers.count() == 0
+    assert await store.feed.recent() == []
+
+
+async def test_an_inner_error_that_is_swallowed_spoils_the_whole_transaction(store: SqlStore) -> None:
+    with pytest.raises(StoreError):
+        async with store.transaction():
+            await store.timers.set(at("a", 0))
+            with pytest.raises(ZeroDivisionError):
+                async with store.transaction():
+                    await store.timers.set(at("b", 0))
+                    raise ZeroDivisionError
+    assert await store.timers.count() == 0
+
+
+async def test_tasks_do_not_write_into_each_others_transactions(store: SqlStore) -> None:
+    inside, go = asyncio.Event(), asyncio.Event()
+
+    async def fails() -> None:
+        async with store.transaction():
+            await store.timers.set(at("mine", 0))
+            inside.set()
+            await go.wait()
+            raise ZeroDivisionError
+
+    async def writes() -> None:
+        await inside.wait()
+        await store.timers.set(at("yours", 0, "worker"))
+
+    failing, writing = asyncio.ensure_future(fails()), asyncio.ensure_future(writes())
+    await inside.wait()
+    await asyncio.sleep(0)
+    go.set()
+    await writing
+    with pytest.raises(ZeroDivisionError):
+        await failing
+    assert await store.timers.get("worker", "yours")
+    assert await store.timers.get("coach", "mine") is None
+
+
+async def test_a_cancelled_waiter_does_not_block_the_others(store: SqlStore) -> None:
+    go = asyncio.Event()
+
+    async def holds() -> None:
+        async with store.transaction():
+            await store.timers.set(at("a", 0))
+            await go.wait()
+
+    async def writes(key: str) -> None:
+        await store.timers.set(at(key, 0, "worker"))
+
+    holder = asyncio.ensure_future(holds())
+    await asyncio.sleep(0)
+    waiters = [asyncio.ensure_future(writes(f"w{n}")) for n in range(3)]
+    await asyncio.sleep(0)
+    waiters[0].cancel()
+    go.set()
+    await asyncio.gather(holder, *waiters, return_exceptions=True)
+    assert await store.timers.get("worker", "w2")

