@@ -130,3 +130,14 @@ class ModelUnavailableError(RetryableError):
 
 class ChannelUnavailableError(RetryableError):
     """The person's channel did not answer."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float | None = None,
+        next_step: str | None = None,
+        maybe_sent: bool = False,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, next_step=next_step)
+        self.maybe_sent = maybe_sent  # the request went out and no answer came back: it may have arrived

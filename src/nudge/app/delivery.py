@@ -1,0 +1,89 @@
+"""Delivery: the outbox row is committed before the channel is called.
+
+A row in `sending` at start-up was under way when the process died, and nobody can say whether it arrived. What the
+person asked for is sent once more and says that it may be a repeat; chatter is not sent again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from nudge.app.dispatch import Firing
+from nudge.app.ports.messenger import Button, Messenger, Outbound
+from nudge.app.ports.store import FeedLine, Message, Sending, Store
+from nudge.core.instants import Instant
+from nudge.core.outcome import Result
+from nudge.core.redaction import redact
+from nudge.core.timer import Timer
+from nudge.errors import ChannelUnavailableError, NudgeError
+
+log = logging.getLogger("nudge.delivery")
+
+KIND = "deliver"
+REPEAT_MARK = "(possibly a repeat: I was interrupted while sending) "
+
+MessengerOf = Callable[[str], Messenger]
+
+
+class Delivery:
+    def __init__(self, store: Store, messenger_of: MessengerOf) -> None:
+        self._store = store
+        self._messenger_of = messenger_of
+
+    async def post(self, message: Message) -> int:
+        """Put a message into the outbox, and see to it that somebody looks there. Part of the caller's transaction."""
+        async with self._store.transaction():
+            number = await self._store.outbox.put(message)
+            await self._store.timers.ensure(deliver_timer(message.agent, message.created_at))
+        return number
+
+    async def deliver(self, firing: Firing) -> None:
+        """Send what is in the agent's outbox, in order. A channel that is away is tried again from the same row."""
+        agent = firing.timer.agent
+        messenger = self._messenger_of(agent)
+        for message in await self._store.outbox.pending(agent):
+            await self._send(message, messenger, firing.now)
+        async with firing.settle() as settlement:
+            # Looked at inside the transaction that removes the timer: what was posted meanwhile is not forgotten.
+            if await self._store.outbox.pending(agent, 1):
+                settlement.again(firing.now)
+
+    async def _send(self, message: Message, messenger: Messenger, now: Instant) -> None:
+        if message.state is Sending.SENDING:
+            if not message.asked or message.possibly_repeated:
+                await self._unknown(message, now)
+                return
+            message = replace(message, possibly_repeated=True)
+        await self._store.outbox.mark(message.id, Sending.SENDING, possibly_repeated=message.possibly_repeated)
+        text = REPEAT_MARK + message.text if message.possibly_repeated else message.text
+        buttons = tuple(Button(label, data) for label, data in message.buttons)
+        try:
+            receipt = await messenger.send(Outbound(message.id, text, buttons, message.possibly_repeated))
+        except ChannelUnavailableError as error:
+            # The channel said no, or could not be reached: the message surely did not arrive, unless the error says so.
+            state = Sending.SENDING if error.maybe_sent else Sending.PENDING
+            await self._store.outbox.mark(message.id, state, error=redact(str(error)))
+            raise
+        except NudgeError as error:
+            async with self._store.transaction():
+                await self._store.outbox.mark(message.id, Sending.FAILED, error=redact(str(error)))
+                await self._end(message, now, Result.FAILED, f"The message could not be sent: {redact(str(error))}")
+            return
+        await self._store.outbox.mark(message.id, Sending.SENT, sent_at=now, receipt=receipt.message_ids)
+
+    async def _unknown(self, message: Message, now: Instant) -> None:
+        async with self._store.transaction():
+            await self._store.outbox.mark(message.id, Sending.UNKNOWN, error="interrupted while sending")
+            await self._end(message, now, Result.UNKNOWN, "The process died while this was being sent.")
+
+    async def _end(self, message: Message, now: Instant, result: Result, reason: str) -> None:
+        if message.slot_at is not None:
+            await self._store.outcomes.amend(message.agent, message.key, message.slot_at, result, reason)
+        await self._store.feed.add(FeedLine(now, message.agent, result.value, f"{reason} ({message.text[:60]})"))
+
+
+def deliver_timer(agent: str, now: Instant) -> Timer:
+    """Sending has a lane of its own: a slow turn must not keep a reminder from going out."""
+    return Timer.at(agent, KIND, KIND, now, lane=f"{agent}/out")
