@@ -6,6 +6,15 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nudge.core.instants import Instant
+from nudge.errors import ChannelUnavailableError, NudgeError
+
+
+class DeliveryUnknownError(ChannelUnavailableError):
+    """The channel broke off after the message had left: it may or may not have arrived."""
+
+
+class ChannelRefusedError(NudgeError):
+    """The channel will not deliver to this person, now or later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +61,8 @@ class Inbound:
 
 
 class Messenger(Protocol):
-    """Raises ChannelUnavailableError (with `retry_after` where the channel said one)."""
+    """Raises ChannelUnavailableError (with `retry_after` where the channel said one), its DeliveryUnknownError where
+    sending again may repeat the message, and ChannelRefusedError where sending again is useless."""
 
     async def send(self, message: Outbound) -> Receipt: ...
 
@@ -61,7 +71,11 @@ class Messenger(Protocol):
 
 class Inbox(Protocol):
     """A channel that also listens. `updates_after` long-polls and returns what came, oldest first, without keeping any
-    position of its own: the offset lives in the store, in the transaction that handled the update."""
+    position of its own: the offset lives in the store, in the transaction that handled the update.
+
+    `offset` is the lowest update id that is wanted (0: whatever is not confirmed yet), and asking confirms everything
+    below it. The offset to ask with next comes back; it also covers what was refused, and it may be lower than `offset`
+    where the channel began its ids anew."""
 
     async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]: ...
 
