@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nudge.errors import ConfigError, UsageError
 
@@ -41,7 +42,7 @@ class Routes:
     table: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def of(cls, overlay: Mapping[str, Mapping[str, str]] | None = None) -> Routes:
+    def of(cls, overlay: Mapping[str, Any] | None = None) -> Routes:
         """The defaults with a configuration laid over them: tier → purpose → model.
 
         The tier "*" is laid over all of them, and what a tier states itself over that. A tier that is not known yet is
@@ -66,7 +67,7 @@ class Routes:
         return self.table[tier][purpose]
 
 
-def _check(tier: str, routes: Mapping[str, str]) -> None:
+def _check(tier: str, routes: object) -> None:
     if not isinstance(routes, Mapping):
         raise ConfigError(f"The routes of tier {tier!r} must be a section of purposes.")
     for purpose, model in routes.items():
