@@ -170,7 +170,7 @@ def _around(entity: Entity, holes: list[Entity]) -> list[Entity]:
 def _inline(builder: _Builder, text: str, active: frozenset[Style]) -> None:
     """Read the markers of one stretch. A style does not open inside itself, which bounds the depth."""
     literal = _literal_stretches(text)
-    hopeless: set[str] = set()
+    hopeless: dict[str, int] = {}
     position = plain = 0
 
     def flush(end: int) -> None:
@@ -234,29 +234,30 @@ def _literal_stretches(text: str) -> _Literal:
 
 
 def _opened(
-    text: str, position: int, active: frozenset[Style], hopeless: set[str], literal: _Literal
+    text: str, position: int, active: frozenset[Style], hopeless: dict[str, int], literal: _Literal
 ) -> tuple[str, Style, int] | None:
-    """The marker that opens here and where its partner stands, if it has one in this paragraph."""
+    """The marker that opens here and where its partner stands, if it has one in this paragraph. `hopeless` keeps how
+    far each marker was searched in vain, so that many lone ones cost no more than one."""
     for marker, style in _MARKERS:
         inner = position + len(marker)
-        if not text.startswith(marker, position) or style in active or marker in hopeless:
+        if not text.startswith(marker, position) or style in active or position < hopeless.get(marker, 0):
             continue
         if inner >= len(text) or text[inner].isspace():
             continue
         single = len(marker) == 1
         if (single or marker == "__") and position and (text[position - 1].isalnum() or text[position - 1] == marker):
             continue
-        closer = _closer(text, inner, marker, literal)
+        paragraph_end = text.find("\n\n", inner)
+        end = len(text) if paragraph_end < 0 else paragraph_end
+        closer = _closer(text, inner, end, marker, literal)
         if closer is None:
-            hopeless.add(marker)
-        elif closer > inner:
+            hopeless[marker] = end
+        else:
             return marker, style, closer
     return None
 
 
-def _closer(text: str, start: int, marker: str, literal: _Literal) -> int | None:
-    paragraph_end = text.find("\n\n", start)
-    end = len(text) if paragraph_end < 0 else paragraph_end
+def _closer(text: str, start: int, end: int, marker: str, literal: _Literal) -> int | None:
     position = start
     while position < end:
         if position in literal:

@@ -1,0 +1,67 @@
+"""Each answer of the service that is not ok becomes one error with a next step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nudge.adapters.telegram.channel import TelegramChannel
+from nudge.adapters.telegram.client import TelegramClient
+from nudge.adapters.telegram.failures import BadRequestError, ConflictError, failure_of
+from nudge.app.ports.messenger import ChannelRefusedError, DeliveryUnknownError
+from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
+
+TOKEN = "123:SECRET"
+
+CASES = {
+    "401 is a revoked token": (401, {"description": "Unauthorized"}, NotConfiguredError),
+    "404 is no token at all": (404, {"description": "Not Found"}, NotConfiguredError),
+    "a chat that was never opened": (400, {"description": "Bad Request: chat not found"}, NotConfiguredError),
+    "403 is for good": (403, {"description": "Forbidden: bot was blocked by the user"}, ChannelRefusedError),
+    "409 is another poller": (409, {"description": "Conflict: terminated by other"}, ConflictError),
+    "400 is our mistake": (400, {"description": "Bad Request: BUTTON_DATA_INVALID"}, BadRequestError),
+    "413 is our mistake": (413, None, BadRequestError),
+    "429 passes": (429, {"parameters": {"retry_after": 7}}, ChannelUnavailableError),
+    "500 passes": (500, {"description": "Internal Server Error"}, ChannelUnavailableError),
+    "503 without a body passes": (503, None, ChannelUnavailableError),
+    "502 may have delivered": (502, None, DeliveryUnknownError),
+    "a redirect is no answer": (302, None, ChannelUnavailableError),
+}
+
+
+@pytest.mark.parametrize("status, body, kind", CASES.values(), ids=CASES.keys())
+def test_a_status_becomes_an_error(status: int, body: Any, kind: type[NudgeError]) -> None:
+    assert type(failure_of(status, body, TOKEN)) is kind
+
+
+@pytest.mark.parametrize(
+    "parameters, seconds",
+    [({"retry_after": 7}, 7.0), ({"retry_after": "7"}, None), ({"retry_after": -1}, None), ({}, None), (None, None)],
+    ids=["a number", "a text", "a negative number", "nothing said", "no parameters"],
+)
+def test_retry_after_is_taken_only_where_it_is_a_time(parameters: Any, seconds: float | None) -> None:
+    error = failure_of(429, {"parameters": parameters}, TOKEN)
+    assert isinstance(error, ChannelUnavailableError)
+    assert error.retry_after == seconds
+
+
+def test_a_description_that_quotes_the_token_does_not_pass_it_on() -> None:
+    assert "SECRET" not in str(failure_of(400, {"description": f"bad path /bot{TOKEN}/x"}, TOKEN))
+
+
+@pytest.mark.parametrize("token", ["", "abc", "123:abc def", "123:abc\n", "1/2:x"])
+def test_what_does_not_look_like_a_token_is_refused_without_being_shown(token: str) -> None:
+    with pytest.raises(NotConfiguredError) as caught:
+        TelegramClient(token)
+    assert not token or token not in str(caught.value)
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(NotConfiguredError, match="TELEGRAM_API_BASE"):
+        TelegramClient(TOKEN, api_base="localhost:8081")
+
+
+def test_settings_without_a_token_say_where_to_get_one() -> None:
+    with pytest.raises(NotConfiguredError, match="BotFather"):
+        TelegramChannel.from_settings({}, person=1, clock=None)  # type: ignore[arg-type]

@@ -1,0 +1,189 @@
+"""Who is heard, and what of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nudge.adapters.telegram.updates import Refused, read_batch, read_update
+from nudge.app.ports.messenger import Inbound
+from nudge.core.instants import SECOND, Instant
+
+PERSON = 4242
+ALLOWED = frozenset({PERSON})
+NOW = Instant(1_900_000_000 * SECOND)
+SENT = Instant(1_800_000_000 * SECOND)
+PRIVATE = {"id": PERSON, "type": "private"}
+STRANGER = {"from": {"id": 666, "is_bot": False}, "chat": {"id": 666, "type": "private"}}
+
+
+def message(**changes: Any) -> dict[str, Any]:
+    plain = {
+        "message_id": 5,
+        "from": {"id": PERSON, "is_bot": False},
+        "chat": PRIVATE,
+        "date": 1_800_000_000,
+        "text": "hi",
+    }
+    return {key: value for key, value in {**plain, **changes}.items() if value is not ...}
+
+
+def callback(**changes: Any) -> dict[str, Any]:
+    return {"id": "cb1", "from": {"id": PERSON}, "message": message(), "data": "done:7", **changes}
+
+
+def said(text: str, **more: Any) -> Inbound:
+    return Inbound(9, SENT, text, message_id="5", **more)
+
+
+HEARD = {
+    "a private message of the person": ({"message": message()}, said("hi")),
+    "an edited message, at the time of the edit": (
+        {"edited_message": message(edit_date=1_800_000_060)},
+        Inbound(9, Instant(SENT + 60 * SECOND), "hi", message_id="5", edited=True),
+    ),
+    "a pressed button, at the time it is read": (
+        {"callback_query": callback()},
+        Inbound(9, NOW, "", button="done:7", message_id="5", callback_id="cb1"),
+    ),
+    "a forwarded message is marked": (
+        {"message": message(forward_origin={"type": "user"})},
+        said("hi", forwarded=True),
+    ),
+    "an old client's forward is marked too": ({"message": message(forward_date=1)}, said("hi", forwarded=True)),
+    "words of an inline bot are marked as somebody else's": (
+        {"message": message(via_bot={"id": 3})},
+        said("hi", forwarded=True),
+    ),
+    "a command addressed to the bot": ({"message": message(text="/status@nudge_bot now")}, said("/status now")),
+    "a voice message is named": ({"message": message(text=..., voice={})}, said("[voice message]")),
+    "a photo keeps its caption": ({"message": message(text=..., photo=[], caption="tea")}, said("[photo] tea")),
+    "half a surrogate pair is replaced": ({"message": message(text="a\ud83d")}, said("a?")),
+    "NUL is left out": ({"message": message(text="a\0b")}, said("ab")),
+}
+
+REFUSED = {
+    "a stranger's message": ({"message": message(**STRANGER)}, Refused.NOT_ALLOWED),
+    "a stranger's edit": ({"edited_message": message(**STRANGER, edit_date=1)}, Refused.NOT_ALLOWED),
+    "a stranger's forward": ({"message": message(**STRANGER, forward_date=1)}, Refused.NOT_ALLOWED),
+    "a stranger's press": (
+        {"callback_query": callback(**{"from": {"id": 666}, "message": message(**STRANGER)})},
+        Refused.NOT_ALLOWED,
+    ),
+    "a stranger's press under the person's message": (
+        {"callback_query": callback(**{"from": {"id": 666}})},
+        Refused.NOT_ALLOWED,
+    ),
+    "the person's id in another chat": ({"message": message(chat={"id": 1, "type": "private"})}, Refused.NOT_ALLOWED),
+    "a bot with an allowed id": ({"message": message(**{"from": {"id": PERSON, "is_bot": True}})}, Refused.NOT_ALLOWED),
+    "the person in a group": ({"message": message(chat={"id": -1, "type": "group"})}, Refused.NOT_PRIVATE),
+    "the person in a supergroup": ({"message": message(chat={"id": -1, "type": "supergroup"})}, Refused.NOT_PRIVATE),
+    "an edit in a group": (
+        {"edited_message": message(chat={"id": -1, "type": "group"}, edit_date=1)},
+        Refused.NOT_PRIVATE,
+    ),
+    "a group that claims the person's id": (
+        {"message": message(chat={"id": PERSON, "type": "group"})},
+        Refused.NOT_PRIVATE,
+    ),
+    "a press in a group": (
+        {"callback_query": callback(message=message(chat={"id": -1, "type": "group"}))},
+        Refused.NOT_PRIVATE,
+    ),
+    "a press under an inline message": (
+        {"callback_query": {"id": "c", "from": {"id": PERSON}, "inline_message_id": "x", "data": "d"}},
+        Refused.MALFORMED,
+    ),
+    "a channel post": ({"channel_post": message()}, Refused.KIND),
+    "an edited channel post": ({"edited_channel_post": message()}, Refused.KIND),
+    "a change of membership": ({"my_chat_member": {"from": {"id": PERSON}}}, Refused.KIND),
+    "a reaction": ({"message_reaction": {"user": {"id": PERSON}}}, Refused.KIND),
+    "a business message": ({"business_message": message()}, Refused.KIND),
+    "a kind that does not exist yet": ({"hologram": message()}, Refused.KIND),
+    "two kinds at once": ({"message": message(), "edited_message": message()}, Refused.MALFORMED),
+    "a service message": ({"message": message(text=..., pinned_message={})}, Refused.NO_CONTENT),
+    "a message that is a list": ({"message": []}, Refused.MALFORMED),
+    "a sender that is missing": ({"message": message(**{"from": ...})}, Refused.MALFORMED),
+    "an id that is a text": ({"message": message(**{"from": {"id": str(PERSON)}})}, Refused.MALFORMED),
+    "an id that is a truth value": ({"message": message(**{"from": {"id": True}})}, Refused.MALFORMED),
+    "a date that is a text": ({"message": message(date="now")}, Refused.MALFORMED),
+    "a date beyond all calendars": ({"message": message(date=1 << 60)}, Refused.MALFORMED),
+    "an edit without its date": ({"edited_message": message()}, Refused.MALFORMED),
+    "a press without data": ({"callback_query": callback(data=None)}, Refused.MALFORMED),
+}
+
+
+@pytest.mark.parametrize("update, inbound", HEARD.values(), ids=HEARD.keys())
+def test_the_person_is_heard(update: dict[str, Any], inbound: Inbound) -> None:
+    assert read_update({"update_id": 9, **update}, ALLOWED, NOW) == inbound
+
+
+@pytest.mark.parametrize("update, reason", REFUSED.values(), ids=REFUSED.keys())
+def test_nobody_else_is(update: dict[str, Any], reason: Refused) -> None:
+    assert read_update({"update_id": 9, **update}, ALLOWED, NOW) is reason
+
+
+def test_the_update_at_hand_is_heard_only_because_the_id_is_allowed() -> None:
+    assert read_update({"update_id": 9, "message": message()}, frozenset(), NOW) is Refused.NOT_ALLOWED
+
+
+def test_a_batch_is_ordered_counted_and_moves_past_what_was_refused() -> None:
+    batch = read_batch(
+        [
+            {"update_id": 12, "message": message(text="second")},
+            {"update_id": 11, "message": message(text="first")},
+            {"update_id": 13, "message": message(**STRANGER)},
+            {"update_id": 14, "my_chat_member": {}},
+            {"update_id": "15"},
+            "not even an object",
+        ],
+        ALLOWED,
+        NOW,
+    )
+    assert [inbound.text for inbound in batch.inbound] == ["first", "second"]
+    assert batch.refused == Counter({Refused.MALFORMED: 2, Refused.NOT_ALLOWED: 1, Refused.KIND: 1})
+    assert batch.next_offset == 15
+
+
+def test_a_batch_without_any_usable_id_says_so() -> None:
+    assert read_batch([{}, None], ALLOWED, NOW).next_offset is None
+    assert read_batch({"surprise": 1}, ALLOWED, NOW).next_offset is None
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), st.just(PERSON)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(
+                ["from", "chat", "id", "type", "text", "date", "message", "data", "message_id", "edit_date", "photo"]
+            ),
+            inner,
+            max_size=5,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@given(st.sampled_from(["message", "edited_message", "callback_query", "channel_post"]), JSON)
+@settings(max_examples=300, deadline=None)
+def test_no_shape_of_an_update_raises(kind: str, content: Any) -> None:
+    batch = read_batch([{"update_id": 3, kind: content}], ALLOWED, NOW)
+    assert len(batch.inbound) + batch.refused.total() == 1
+
+
+@given(st.integers().filter(lambda number: number != PERSON), st.sampled_from(["private", "group", "channel"]))
+@settings(max_examples=100, deadline=None)
+def test_no_other_id_is_heard_in_any_chat(user: int, chat_type: str) -> None:
+    intruder = {"from": {"id": user}, "chat": {"id": user, "type": chat_type}}
+    for update in (
+        {"message": message(**intruder)},
+        {"edited_message": message(**intruder, edit_date=1)},
+        {"callback_query": callback(**{"from": {"id": user}})},
+    ):
+        assert isinstance(read_update({"update_id": 1, **update}, ALLOWED, NOW), Refused)
