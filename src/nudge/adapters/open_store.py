@@ -6,6 +6,12 @@ from nudge.adapters.sql.store import SqlStore
 from nudge.errors import NotConfiguredError
 
 
+def sqlite_path(url: str) -> str:
+    """`sqlite:///path` is that path, `sqlite://:memory:` one in memory. Four slashes are an absolute path too."""
+    rest = url.removeprefix("sqlite://")
+    return rest[1:] if rest.startswith("//") else rest
+
+
 def open_sqlite(path: str) -> SqlStore:
     from nudge.adapters.sqlite import SqliteDatabase
 
@@ -14,9 +20,9 @@ def open_sqlite(path: str) -> SqlStore:
 
 async def open_store(url: str, *, connections: int = 8) -> SqlStore:
     """`sqlite:///path/to/file`, `sqlite://:memory:`, or a PostgreSQL URL."""
-    scheme, _, rest = url.partition("://")
+    scheme = url.partition("://")[0]
     if scheme == "sqlite":
-        return open_sqlite(rest if rest == ":memory:" else rest.removeprefix("/") if rest.startswith("//") else rest)
+        return open_sqlite(sqlite_path(url))
     if scheme in ("postgresql", "postgres"):
         from nudge.adapters.postgres import PostgresDatabase
 

@@ -1,0 +1,117 @@
+"""The configuration, checked. Every field has a default: an empty nudge.toml is a valid one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from nudge.adapters.settings import Settings
+from nudge.core.durations import parse_duration
+from nudge.core.instants import zone_of
+from nudge.errors import ConfigError, NudgeError
+
+
+def _duration(text: str) -> str:
+    parse_duration(text)
+    return text
+
+
+def _zone(name: str) -> str:
+    if name:
+        zone_of(name)
+    return name
+
+
+Duration = Annotated[str, AfterValidator(_duration)]
+Zone = Annotated[str, AfterValidator(_zone)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LogSection(_Section):
+    level: Literal["debug", "info", "warning", "error"] = "info"
+
+
+class ChannelSection(_Section):
+    """Where the person is. `auto` means Telegram if there is a bot token, else the terminal."""
+
+    kind: Literal["auto", "terminal", "telegram"] = "auto"
+
+
+class TelegramSection(_Section):
+    """`allow` lists the user ids that may talk to the coach; everybody else is ignored."""
+
+    allow: tuple[int, ...] = ()
+
+
+class AttentionSection(_Section):
+    ping_budget: Literal["on", "off"] = "on"
+    capacity: int = Field(default=5, ge=1)
+    refill_minutes: int = Field(default=90, ge=1)
+    reserve: bool = True
+
+
+class CoachSection(_Section):
+    heartbeat: Duration = "45m"
+    change_gate: bool = True
+    longest_silence: Duration = "3h"
+
+
+class SpendingSection(_Section):
+    """`window` is the money until `renews` (a date; without one, thirty days)."""
+
+    window: str = "10.00"
+    renews: str = ""
+    tier: str = "standard"
+    models: dict[str, str] = Field(default_factory=dict)
+    tiers: dict[str, dict[str, str]] = Field(default_factory=dict)
+    weights: dict[str, float] = Field(default_factory=dict)
+    alert_to: str = ""
+
+
+class Config(_Section):
+    timezone: Zone = ""
+    model: Literal["auto", "offline", "anthropic"] = "auto"
+    log: LogSection = LogSection()
+    channel: ChannelSection = ChannelSection()
+    telegram: TelegramSection = TelegramSection()
+    attention: AttentionSection = AttentionSection()
+    coach: CoachSection = CoachSection()
+    spending: SpendingSection = SpendingSection()
+
+
+def load_config(settings: Settings) -> Config:
+    """Check nudge.toml. An error names the file, the line where the field stands, and the field."""
+    try:
+        return Config.model_validate(dict(settings.table))
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _explained(settings.home.config, first["loc"], first["msg"]) from None
+    except NudgeError as error:  # a zone or duration that is none
+        raise ConfigError(f"{settings.home.config}: {error.message}", next_step=error.next_step) from None
+
+
+def _explained(path: Path, location: tuple[Any, ...], problem: str) -> ConfigError:
+    name = ".".join(str(part) for part in location)
+    line = _line_of(path, [str(part) for part in location])
+    where = f"{path}, line {line}" if line else str(path)
+    return ConfigError(f"{where}: {name}: {problem}.", next_step="See 'nudge config show' for what is possible.")
+
+
+def _line_of(path: Path, location: list[str]) -> int | None:
+    """The line of a field. TOML parsers forget positions; the last key of the path inside its table is the line."""
+    table, key = ".".join(location[:-1]), location[-1] if location else ""
+    current = ""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if header := re.match(r"\s*\[\[?([^\]]+)\]", line):
+            current = header[1].strip()
+            if current == ".".join(location):
+                return number
+        elif current == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            return number
+    return None

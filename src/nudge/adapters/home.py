@@ -1,0 +1,81 @@
+"""The home: one folder with everything that belongs to a person's nudge."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from nudge.errors import NotConfiguredError
+
+
+class Home:
+    """The paths inside a home. Knowing them touches nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str] | None = None, given: str | None = None) -> Home:
+        """The given path, else NUDGE_HOME, else ~/.nudge."""
+        environment = os.environ if environment is None else environment
+        return cls(Path(given or environment.get("NUDGE_HOME") or "~/.nudge").expanduser().absolute())
+
+    @property
+    def exists(self) -> bool:
+        return self.config.is_file()
+
+    def require(self) -> Home:
+        if not self.exists:
+            raise NotConfiguredError(
+                f"There is no nudge home at {self.path}.", next_step="Run 'nudge init' to make one, or set NUDGE_HOME."
+            )
+        return self
+
+    @property
+    def config(self) -> Path:
+        return self.path / "nudge.toml"
+
+    @property
+    def env_file(self) -> Path:
+        return self.path / ".env"
+
+    @property
+    def roles(self) -> Path:
+        return self.path / "roles"
+
+    @property
+    def database(self) -> Path:
+        return self.path / "nudge.db"
+
+    @property
+    def logs(self) -> Path:
+        return self.path / "logs"
+
+    @property
+    def run(self) -> Path:
+        return self.path / "run"
+
+    @property
+    def lock(self) -> Path:
+        return self.run / "daemon.lock"
+
+    @property
+    def socket(self) -> Path:
+        """Where the daemon listens. A socket's path has at most 107 bytes (103 on macOS): a home that lies deeper keeps
+        its socket in a private folder of the system's temporary one, under a name made from the home's path."""
+        direct = self.run / "control.sock"
+        if len(os.fsencode(direct)) <= (103 if sys.platform == "darwin" else 107):
+            return direct
+        import hashlib
+        import tempfile
+
+        digest = hashlib.sha256(os.fsencode(self.path)).hexdigest()[:16]
+        return Path(tempfile.gettempdir()) / f"nudge-{os.getuid()}-{digest}" / "control.sock"
+
+    def agent(self, name: str) -> Path:
+        return self.path / "agents" / name
+
+    def workspace(self, name: str) -> Path:
+        return self.agent(name) / "workspace"

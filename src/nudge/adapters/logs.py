@@ -1,0 +1,81 @@
+"""Logs: to stderr for whoever watches, to a rotating file as JSON lines for whoever asks later.
+
+Secrets are taken out of the finished line, after everything has been formatted into it: a key cannot hide in an
+argument, an exception or a URL.
+"""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import structlog
+from structlog.typing import Processor
+
+from nudge.core.redaction import redact
+
+_MEGABYTE = 1_000_000
+
+
+class Redacting(logging.Formatter):
+    """Another formatter's line without the secrets."""
+
+    def __init__(self, inner: logging.Formatter, secrets: Sequence[str]) -> None:
+        super().__init__()
+        self._inner = inner
+        self._secrets = tuple(secrets)
+
+    def format(self, record: logging.LogRecord) -> str:
+        return redact(self._inner.format(record), self._secrets)
+
+
+def configure_logs(level: str, secrets: Sequence[str], folder: Path | None, *, quiet: bool = False) -> None:
+    """Send all logs of this process through redaction to stderr and to `folder/nudge.log` (5 files of 5 MB)."""
+    shared: list[Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_logger_name,
+        structlog.stdlib.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=True,
+    )
+    plain = structlog.dev.ConsoleRenderer(
+        colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
+    )
+    console = logging.StreamHandler(sys.stderr)
+    console.setFormatter(
+        Redacting(structlog.stdlib.ProcessorFormatter(processor=plain, foreign_pre_chain=shared), secrets)
+    )
+    console.setLevel(logging.WARNING if quiet else logging.DEBUG)
+    handlers: list[logging.Handler] = [console]
+    if folder is not None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        to_file = logging.handlers.RotatingFileHandler(
+            folder / "nudge.log", maxBytes=5 * _MEGABYTE, backupCount=4, encoding="utf-8", delay=True
+        )
+        lines = structlog.stdlib.ProcessorFormatter(
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(ensure_ascii=False, default=str),
+            ],
+            foreign_pre_chain=shared,
+        )
+        to_file.setFormatter(Redacting(lines, secrets))
+        handlers.append(to_file)
+    root = logging.getLogger()
+    for old in root.handlers[:]:
+        root.removeHandler(old)
+        old.close()
+    for handler in handlers:
+        root.addHandler(handler)
+    root.setLevel(level.upper())
+    for noisy in ("httpx2", "httpcore2", "httpx", "httpcore", "uvicorn", "asyncio"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -1,0 +1,135 @@
+"""What the environment, `.env` and `nudge.toml` say, before anybody checks whether it makes sense.
+
+The environment wins over `.env`, which wins over `nudge.toml`. This part is small on purpose: a command that only lists
+reminders needs the database's URL and the time zone, and does not pay for validating the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nudge.adapters.home import Home
+from nudge.errors import ConfigError
+
+SECRET_NAMES = (
+    "ANTHROPIC_API_KEY",
+    "TELEGRAM_BOT_TOKEN",
+    "NUDGE_SMTP_URL",
+    "NUDGE_DATABASE_URL",
+    "NUDGE_HEALTHCHECK_URL",
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    home: Home
+    environment: Mapping[str, str] = field(repr=False)
+    table: Mapping[str, Any] = field(repr=False)
+
+    @classmethod
+    def read(cls, home: Home, environment: Mapping[str, str] | None = None) -> Settings:
+        """Read all three. A home that does not exist yet is empty, not an error."""
+        outside = dict(os.environ if environment is None else environment)
+        return cls(home, {**read_env_file(home.env_file), **outside}, read_toml(home.config))
+
+    @property
+    def database_url(self) -> str:
+        return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
+
+    @property
+    def timezone(self) -> str:
+        """The person's zone: `timezone` in nudge.toml, else this machine's."""
+        named = self.table.get("timezone")
+        return named if isinstance(named, str) and named else machine_timezone(self.environment)
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must never be shown. Of a URL with a password, the password alone is one as well."""
+        found = []
+        for name in SECRET_NAMES:
+            value = self.environment.get(name)
+            if not value:
+                continue
+            found.append(value)
+            before_host, at, _ = value.partition("://")[2].rpartition("@")
+            if at and ":" in before_host:
+                found.append(before_host.split(":", 1)[1])
+        return tuple(found)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}.", next_step="Check its permissions and encoding."
+        ) from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}.", next_step="Mend that line, then run 'nudge config check'."
+        ) from error
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """KEY=VALUE lines. Refused if other users of the machine can read it: it holds keys."""
+    try:
+        mode = path.stat().st_mode
+        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+            raise ConfigError(
+                f"{path} can be read by other users of this machine (mode {stat.S_IMODE(mode):04o}).",
+                next_step=f"Run 'chmod 600 {path}', or 'nudge doctor --fix'.",
+            )
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error}.", next_step="Check its permissions and encoding."
+        ) from error
+    found = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip().removeprefix("export ").strip()
+        if not stripped or stripped.startswith("#"):
+            continue
+        name, equals, value = stripped.partition("=")
+        name = name.strip()
+        if not equals or not name.replace("_", "a").isalnum() or name[0].isdigit():
+            # The line itself may hold a key, so it is named by its number alone.
+            raise ConfigError(f"{path}, line {number}: this is not KEY=VALUE.", next_step="Mend that line.")
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+            value = value[1:-1]
+        elif value[:1] in ("'", '"'):
+            raise ConfigError(f"{path}, line {number}: the quote is not closed.", next_step="Mend that line.")
+        else:
+            value = value.partition(" #")[0].rstrip()
+        found[name] = value
+    return found
+
+
+def machine_timezone(environment: Mapping[str, str]) -> str:
+    """This machine's zone by name; UTC where it has none."""
+    named = environment.get("TZ", "").removeprefix(":")
+    if named and not named.startswith("/"):
+        return named
+    try:
+        target = str(Path("/etc/localtime").readlink())
+        if "zoneinfo/" in target:
+            return target.split("zoneinfo/")[-1].removeprefix("posix/")
+    except OSError:
+        pass
+    try:
+        return Path("/etc/timezone").read_text(encoding="utf-8").strip() or "UTC"
+    except OSError:
+        return "UTC"

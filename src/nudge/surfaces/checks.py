@@ -1,0 +1,185 @@
+"""What `nudge doctor` looks at. Each check says what it found, and the next step where there is one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nudge.adapters.home import Home
+from nudge.adapters.set_aside import set_aside
+from nudge.adapters.settings import Settings
+from nudge.core.instants import Instant, zone_of
+from nudge.errors import NudgeError, StoreCorruptError
+from nudge.surfaces.daemon.lock import holder_of
+
+Level = Literal["ok", "warning", "error"]
+_LOW_DISK = 200 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Finding:
+    name: str
+    level: Level
+    text: str
+    next_step: str | None = None
+
+    def json(self) -> dict[str, Any]:
+        return {"check": self.name, "level": self.level, "text": self.text, "next_step": self.next_step}
+
+
+Check = Callable[[Home, Instant, bool], Iterator[Finding]]
+
+
+def examine(home: Home, now: Instant, *, fix: bool = False) -> list[Finding]:
+    findings: list[Finding] = []
+    for name, check in CHECKS.items():
+        try:
+            findings += check(home, now, fix)
+        except NudgeError as error:
+            findings.append(Finding(name, "error", error.message, error.next_step))
+        except OSError as error:
+            findings.append(Finding(name, "error", f"{error.filename}: {error.strerror}", "Check its permissions."))
+    return findings
+
+
+def _python(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    yield Finding("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+
+
+def _home(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    if not home.exists:
+        if fix:
+            from nudge.surfaces.cli.commands.init import make_home
+
+            make_home(home)
+            yield Finding("home", "ok", f"made {home.path}")
+        else:
+            yield Finding("home", "error", f"there is none at {home.path}", "Run 'nudge init'.")
+        return
+    if not os.access(home.path, os.W_OK | os.X_OK):
+        yield Finding("home", "error", f"{home.path} cannot be written", "Check its owner and permissions.")
+        return
+    free = shutil.disk_usage(home.path).free
+    level: Level = "ok" if free > _LOW_DISK else "warning"
+    yield Finding(
+        "home", level, f"{home.path}, {free // 2**20:,} MiB free", None if level == "ok" else "Free some space."
+    )
+    if home.run.exists() and home.run.stat().st_mode & 0o077:
+        if fix:
+            home.run.chmod(0o700)
+            yield Finding("run", "ok", f"{home.run} is private again")
+        else:
+            yield Finding("run", "error", f"{home.run} is open to other users", "Run 'nudge doctor --fix'.")
+
+
+def _secrets(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    if fix and home.env_file.exists() and home.env_file.stat().st_mode & 0o077:
+        home.env_file.chmod(0o600)
+        yield Finding("secrets", "ok", f"{home.env_file} is private again")
+    environment = Settings.read(home).environment
+    for name, without in (
+        ("ANTHROPIC_API_KEY", "not set: the coach works by its own rules, offline"),
+        ("TELEGRAM_BOT_TOKEN", "not set: the coach lives in the terminal"),
+        ("NUDGE_HEALTHCHECK_URL", "not set: nobody notices if nudge dies"),
+    ):
+        yield Finding("secrets", "ok", f"{name} {'is set' if environment.get(name) else without}")
+
+
+def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    from nudge.adapters.config import load_config
+
+    settings = Settings.read(home)
+    load_config(settings)
+    zone_of(settings.timezone)
+    yield Finding("config", "ok", f"nudge.toml is valid; time zone {settings.timezone}")
+
+
+def _roles(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    from nudge.adapters.roles import load_roles
+
+    yield Finding("roles", "ok", ", ".join(load_roles(home)) or "none")
+
+
+def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    settings = Settings.read(home)
+    if not settings.database_url.startswith("sqlite:"):
+        import asyncio
+
+        from nudge.adapters.open_store import open_store
+
+        async def reach() -> int:
+            store = await open_store(settings.database_url, connections=1)
+            try:
+                return await store.timers.count()
+            finally:
+                await store.close()
+
+        yield Finding("database", "ok", f"PostgreSQL answers; {asyncio.run(reach()):,} timers")
+        return
+    if not home.database.exists():
+        yield Finding("database", "ok", "not there yet; the first start makes it")
+        return
+    try:
+        yield _examine_sqlite(home)
+    except StoreCorruptError as error:
+        if not fix:
+            yield Finding("database", "error", error.message, error.next_step)
+        elif holder_of(home):
+            yield Finding("database", "error", error.message, "Run 'nudge stop' first, then 'nudge doctor --fix'.")
+        else:
+            kept = set_aside(home.database, now)
+            yield Finding("database", "warning", f"damaged; kept as {kept.name}. The next start makes an empty one.")
+
+
+def _examine_sqlite(home: Home) -> Finding:
+    from nudge.adapters.open_store import open_sqlite
+    from nudge.surfaces.cli.context import run_inline
+
+    store = open_sqlite(str(home.database))
+    try:
+        with sqlite3.connect(f"file:{home.database}?mode=ro", uri=True) as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        connection.close()
+        if verdict != "ok":
+            raise StoreCorruptError(
+                f"The database {home.database} is damaged ({verdict}).",
+                next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
+            )
+        timers = run_inline(store.timers.count())
+    except sqlite3.DatabaseError as error:
+        raise StoreCorruptError(
+            f"The database {home.database} is damaged ({error}).",
+            next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
+        ) from error
+    finally:
+        run_inline(store.close())
+    size = home.database.stat().st_size
+    return Finding("database", "ok", f"{home.database.name}, {size // 1024:,} KiB, {timers:,} timers, sound")
+
+
+def _daemon(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    holder = holder_of(home)
+    if holder is None:
+        yield Finding("daemon", "ok", "not running; start it with 'nudge run'")
+        return
+    from nudge.surfaces.control_client import call
+
+    call(home.socket, "GET", "/status")
+    yield Finding("daemon", "ok", f"process {holder.pid} answers, since {holder.since}")
+
+
+CHECKS: dict[str, Check] = {
+    "python": _python,
+    "home": _home,
+    "secrets": _secrets,
+    "config": _config,
+    "roles": _roles,
+    "database": _database,
+    "daemon": _daemon,
+}

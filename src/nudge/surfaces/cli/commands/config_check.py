@@ -1,0 +1,27 @@
+"""Check nudge.toml, .env and all roles. The first mistake is named with its file, line and field."""
+
+from __future__ import annotations
+
+import argparse
+
+from nudge.surfaces.cli.context import Context
+from nudge.surfaces.cli.render import out, out_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nudge.adapters.config import load_config
+    from nudge.adapters.roles import load_roles
+
+    context = Context(args)
+    load_config(context.settings)
+    _ = context.zone
+    roles = sorted(load_roles(context.home))
+    if args.json:
+        out_json({"ok": True, "roles": roles})
+    else:
+        out(f"All good: nudge.toml, .env and {len(roles)} role{'s' if len(roles) != 1 else ''} ({', '.join(roles)}).")
+    return 0

@@ -1,0 +1,67 @@
+"""Make a home with commented templates. What is there already is left alone."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from importlib import resources
+from pathlib import Path
+
+from nudge.adapters.home import Home
+from nudge.errors import NotConfiguredError
+from nudge.surfaces.cli.render import note, out
+
+DOCUMENTS = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    home = Home.find(given=args.home)
+    made = make_home(home)
+    for path in made:
+        out(f"made  {path}")
+    if not made:
+        note(f"Everything is there already in {home.path}.")
+    note("\nNext:")
+    note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, and when you sleep")
+    note("  nudge run --terminal      try it here, with no key and no account")
+    note(f"  keys go into {home.env_file}; 'nudge doctor' checks the set-up")
+    return 0
+
+
+def make_home(home: Home) -> list[Path]:
+    """Write what is missing; the files made."""
+    data = resources.files("nudge.data")
+    coach = home.agent("coach")
+    wanted = [
+        (home.config, data / "home" / "nudge.toml", 0o644),
+        (home.env_file, data / "home" / "env", 0o600),
+        (home.roles / "coach.yaml", data / "home" / "coach.yaml", 0o644),
+        *((coach / name, data / "templates" / name, 0o644) for name in DOCUMENTS),
+    ]
+    made = []
+    try:
+        home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (home.roles, coach / "routines", home.workspace("coach"), home.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        home.run.mkdir(mode=0o700, exist_ok=True)
+        for path, template, mode in wanted:
+            if not path.exists():
+                _write_new(path, template.read_text(encoding="utf-8"), mode)
+                made.append(path)
+    except OSError as error:
+        raise NotConfiguredError(
+            f"A home cannot be made in {home.path}: {error.strerror or error}.",
+            next_step="Set NUDGE_HOME to a folder that you can write.",
+        ) from error
+    return made
+
+
+def _write_new(path: Path, text: str, mode: int) -> None:
+    """Write a file that is not there yet; a secret one is never readable by others, not even for a moment."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

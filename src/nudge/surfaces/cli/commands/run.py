@@ -1,0 +1,33 @@
+"""Start the daemon in this terminal. Stop it with Ctrl-C; twice to stop at once."""
+
+from __future__ import annotations
+
+import argparse
+
+from nudge.surfaces.cli.context import Context
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--terminal", action="store_true", help="the person is here: print what is delivered (makes a home if needed)"
+    )
+    parser.add_argument(
+        "--empty-database",
+        action="store_true",
+        help="if the database is damaged, keep it aside and start with an empty one",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    context = Context(args, require_home=False)
+    if args.terminal and not context.home.exists:
+        from nudge.surfaces.cli.commands.init import make_home
+
+        make_home(context.home)
+    context.home.require()
+    settings = context.settings
+    import asyncio
+
+    from nudge.surfaces.daemon.process import serve
+
+    return asyncio.run(serve(settings, terminal=args.terminal, empty_database=args.empty_database))

@@ -1,0 +1,30 @@
+"""End the daemon gracefully: what runs may finish, ten seconds at most."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from nudge.adapters.home import Home
+from nudge.errors import NudgeError
+from nudge.surfaces.cli.render import note
+from nudge.surfaces.control_client import call
+from nudge.surfaces.daemon.lock import holder_of
+
+_PATIENCE_SECONDS = 15
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    home = Home.find(given=args.home).require()
+    pid = call(home.socket, "POST", "/stop")["pid"]
+    note(f"Asked process {pid} to stop …")
+    for _ in range(_PATIENCE_SECONDS * 20):
+        if holder_of(home) is None:
+            note("Stopped.")
+            return 0
+        time.sleep(0.05)
+    raise NudgeError(f"Process {pid} still runs.", next_step=f"End it with 'kill -9 {pid}': nothing is lost.")

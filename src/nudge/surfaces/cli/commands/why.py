@@ -1,0 +1,85 @@
+"""Why it acted, or didn't.
+
+nudge why                the last five occurrences, in words
+nudge why 42             the outcome #42 of the log
+nudge why r-a1b2c3       the last ones of a reminder, routine, …
+nudge why 15:00          what was due around that time
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from nudge.adapters.sql.store import SqlStore
+from nudge.core.instants import MINUTE, Instant, rfc3339
+from nudge.core.outcome import MEANING, Outcome
+from nudge.errors import NotFoundError, NudgeError
+from nudge.surfaces.cli.context import Context
+from nudge.surfaces.cli.log_lines import outcome_json
+from nudge.surfaces.cli.past_time import parse_past
+from nudge.surfaces.cli.render import RESULT_COLOURS, full_time, out, out_json, painted, span
+
+_AROUND = 15 * MINUTE
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder's id, or a time")
+    parser.add_argument("--agent", metavar="NAME", help="only this agent")
+    parser.add_argument("--limit", type=int, default=5, metavar="N", help="how many (default 5)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    context = Context(args)
+    rows = context.with_store(lambda store: _find(store, args, context))
+    if args.json:
+        out_json([{**outcome_json(row), "meaning": MEANING[row.result]} for row in rows])
+        return 0
+    if not rows:
+        out("Nothing was due yet, so nothing had to be decided.")
+    for row in rows:
+        out(_explained(row, context))
+    return 0
+
+
+async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Sequence[Outcome]:
+    what: str | None = args.what
+    if what is None:
+        return await store.outcomes.recent(agent=args.agent, limit=args.limit)
+    if what.lstrip("#").isdigit() and (row := await store.outcomes.by_id(int(what.lstrip("#")))):
+        return [row]
+    if rows := await store.outcomes.recent(agent=args.agent, key=what, limit=args.limit):
+        return rows
+    if rows := await store.outcomes.recent(agent=args.agent, key=f"reminder:{what}", limit=args.limit):
+        return rows
+    try:
+        around = parse_past(what, context.now, context.zone)
+    except NudgeError:
+        raise NotFoundError(
+            f"{what!r} is neither an outcome, nor something that was ever due, nor a time.",
+            next_step="See 'nudge log' for numbers and ids, or say a time such as 15:00.",
+        ) from None
+    since, until = Instant(around - _AROUND), Instant(around + _AROUND)
+    rows = await store.outcomes.recent(agent=args.agent, since=since, until=until, limit=50)
+    if not rows:
+        raise NotFoundError(
+            f"Nothing was due within a quarter of an hour of {full_time(around, context.zone)}.",
+            next_step="See 'nudge log' for what happened.",
+        )
+    return rows
+
+
+def _explained(row: Outcome, context: Context) -> str:
+    word = painted(row.result.value, RESULT_COLOURS.get(row.result.value), context.colour)
+    lines = [f"#{row.id}  {row.kind} {row.key} of {row.agent}: {word}"]
+    lines.append(f"    due   {full_time(row.slot_at, context.zone)}")
+    if row.at - row.slot_at >= MINUTE:
+        lines.append(f"    ended {full_time(row.at, context.zone)} ({span(row.at - row.slot_at)} later)")
+    lines.append(f"    why   {row.reason or MEANING[row.result]}")
+    if not row.final:
+        lines.append("    This is not its end yet.")
+    for name, value in row.detail.items():
+        text = rfc3339(Instant(value), context.zone) if name.endswith("_at") and isinstance(value, int) else value
+        lines.append(f"    {name:<5} {text}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,149 @@
+"""The entry point: find the command, import only its module, run it, turn errors into words and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from importlib import import_module
+from typing import NoReturn
+
+from nudge.errors import NudgeError, UsageError
+from nudge.surfaces.cli.table import COMMANDS, SECTIONS, Command, Group
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, whose errors are ours: a sentence and the next step."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message[0].upper() + message[1:] + ".", next_step=f"See '{self.prog} --help'.")
+
+
+def main(argv: list[str] | None = None) -> int:
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(words)
+    except NudgeError as error:
+        _say_error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away; whatever Python still wants to flush has nowhere to go
+        return 1
+    except PermissionError as error:
+        _say_error(
+            NudgeError(f"{error.filename} cannot be used: {error.strerror}.", next_step="Check its permissions.")
+        )
+        return 1
+
+
+def _dispatch(words: list[str]) -> int:
+    home, words = _take_home(words)
+    if not words:
+        return _run("nudge", Command("welcome", ""), [], home)
+    first, rest = words[0], words[1:]
+    if first in ("-h", "--help", "help"):
+        return _help(rest)
+    if first == "--version":
+        first = "version"
+    if first == "__complete":
+        return _run("nudge __complete", Command("complete", ""), ["--", *rest], home)
+    entry = COMMANDS.get(first)
+    if entry is None:
+        raise UsageError(f"There is no command {first!r}.{_meant(first, COMMANDS)}", next_step="See 'nudge --help'.")
+    if isinstance(entry, Command):
+        return _run(f"nudge {first}", entry, rest, home)
+    if rest and rest[0] in entry.commands:
+        return _run(f"nudge {first} {rest[0]}", entry.commands[rest[0]], rest[1:], home)
+    if (rest and rest[0] in ("-h", "--help")) or (not rest and entry.bare is None):
+        sys.stdout.write(group_help(first, entry))
+        return 0 if rest else 2
+    if entry.bare is not None:
+        return _run(f"nudge {first}", entry.bare, rest, home)
+    raise UsageError(
+        f"There is no command 'nudge {first} {rest[0]}'.{_meant(rest[0], entry.commands)}",
+        next_step=f"See 'nudge {first} --help'.",
+    )
+
+
+def parser_of(name: str, command: Command) -> argparse.ArgumentParser:
+    module = import_module(f"nudge.surfaces.cli.commands.{command.module}")
+    parser = Parser(
+        prog=name,
+        description=(module.__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.set_defaults(run=module.run)
+    module.arguments(parser)
+    return parser
+
+
+def _run(name: str, command: Command, words: list[str], home: str | None) -> int:
+    parser = parser_of(name, command)
+    try:
+        args = parser.parse_args(words)
+    except SystemExit as stop:  # --help printed itself
+        return int(stop.code or 0)
+    args.home = home
+    return int(args.run(args) or 0)
+
+
+def _take_home(words: list[str]) -> tuple[str | None, list[str]]:
+    """`--home PATH` may stand before the command."""
+    if words and words[0] == "--home":
+        if len(words) < 2:
+            raise UsageError("--home needs a path.", next_step="See 'nudge --help'.")
+        return words[1], words[2:]
+    if words and words[0].startswith("--home="):
+        return words[0].removeprefix("--home="), words[1:]
+    return None, words
+
+
+def _help(words: list[str]) -> int:
+    if words and words[0] in COMMANDS:
+        return _dispatch([*words, "--help"])
+    sys.stdout.write(help_text())
+    return 0
+
+
+def help_text() -> str:
+    lines = ["An agent that acts on time, knows when not to interrupt, never overspends, and can prove it.", ""]
+    lines += ["  nudge [--home PATH] COMMAND …", ""]
+    width = max(len(name) for name in COMMANDS) + 2
+    for section, commands in SECTIONS.items():
+        lines.append(f"{section}:")
+        lines += [f"  {name:<{width}}{entry.summary}" for name, entry in commands.items()]
+        lines.append("")
+    lines.append("'nudge COMMAND --help' says more. The home is --home, else NUDGE_HOME, else ~/.nudge.")
+    return "\n".join(lines) + "\n"
+
+
+def group_help(name: str, group: Group) -> str:
+    width = max(len(one) for one in group.commands) + 2
+    lines = [f"nudge {name}: {group.summary}", ""]
+    lines += [f"  nudge {name} {one:<{width}}{command.summary}" for one, command in group.commands.items()]
+    if group.bare:
+        lines += ["", f"  nudge {name} …  {group.bare.summary}"]
+    return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' says more."]) + "\n"
+
+
+def _meant(word: str, known: dict[str, Command] | dict[str, Command | Group]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, list(known), 1)
+    return f" Did you mean {close[0]!r}?" if close else ""
+
+
+def _say_error(error: NudgeError) -> None:
+    import os
+
+    colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    label = "\033[31merror:\033[0m" if colour else "error:"
+    sys.stderr.write(f"{label} {error.message}\n")
+    if error.next_step:
+        sys.stderr.write(f"  next: {error.next_step}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
