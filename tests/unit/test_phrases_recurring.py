@@ -8,8 +8,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.core.instants import HOUR, MINUTE, SECOND, Instant, from_local, to_datetime
-
-phrases = pytest.importorskip("nudge.core.phrases")
+from nudge.core.phrases import understand
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
@@ -101,7 +100,7 @@ def local(text: str) -> Instant:
 
 @pytest.mark.parametrize(("phrase", "rule", "hours", "minutes", "first"), RULES, ids=[row[0] for row in RULES])
 def test_a_phrase_means_a_rule(phrase: str, rule: str, hours: str, minutes: str, first: str) -> None:
-    understood = phrases.understand(phrase, NOW, TORONTO)
+    understood = understand(phrase, NOW, TORONTO)
     assert understood.rrule == f"{rule};BYHOUR={hours};BYMINUTE={minutes};BYSECOND=0"
     assert (understood.once, understood.every) == (None, None)
     assert to_datetime(understood.first, TORONTO) == to_datetime(local(first), TORONTO)
@@ -109,6 +108,6 @@ def test_a_phrase_means_a_rule(phrase: str, rule: str, hours: str, minutes: str,
 
 @pytest.mark.parametrize(("phrase", "every"), EVERY, ids=[row[0] for row in EVERY])
 def test_a_phrase_means_an_interval(phrase: str, every: int) -> None:
-    understood = phrases.understand(phrase, NOW, TORONTO)
+    understood = understand(phrase, NOW, TORONTO)
     assert (understood.every, understood.once, understood.rrule) == (every, None, None)
     assert understood.first == NOW + every

@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.core.instants import from_local
+from nudge.core.phrases import understand
 from nudge.errors import InvalidPhraseError
-
-phrases = pytest.importorskip("nudge.core.phrases")
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
@@ -39,8 +38,8 @@ REFUSED = [
     ("3pm 4pm", "one time"),
     ("3pm or 4pm", "or"),
     ("tomorrow friday", "one day"),
-    ("friday 20 march", "Friday"),
-    ("thursday 2026-02-20", "Thursday"),
+    ("thursday 20 march", "not a Thursday but a Friday"),
+    ("thursday 2026-02-20", "not a Thursday but a Friday"),
     ("now", "now"),
     ("asap", "asap"),
     ("soon", "soon"),
@@ -110,7 +109,7 @@ REFUSED = [
     ("tomorow 9am", "tomorrow"),
     ("firday 5pm", "friday"),
     ("call mum", "call"),
-    ("3pm!!!", "!"),
+    ("3pm #1", "#"),
     ("🙂", "🙂"),
     ("mañana", "mañana"),
     ("mañana a las 10", "mañana"),
@@ -124,10 +123,11 @@ REFUSED = [
 @pytest.mark.parametrize(("phrase", "says"), REFUSED, ids=[f"{p[:40]!r} is refused" for p, _ in REFUSED])
 def test_a_phrase_is_refused_and_says_why(phrase: str, says: str) -> None:
     with pytest.raises(InvalidPhraseError) as refusal:
-        phrases.understand(phrase, NOW, TORONTO)
-    assert says.casefold() in refusal.value.message.casefold()
+        understand(phrase, NOW, TORONTO)
+    why = refusal.value.message.partition(" as a time: ")[2]
+    assert says.casefold() in why.casefold()
     assert refusal.value.next_step is not None
     examples = refusal.value.next_step.split('"')[1::2]
     assert len(examples) == 3
     for example in examples:
-        phrases.understand(example, NOW, TORONTO)
+        understand(example, NOW, TORONTO)

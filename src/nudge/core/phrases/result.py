@@ -1,0 +1,55 @@
+"""What a phrase was understood as."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from nudge.core.instants import Instant
+from nudge.core.phrases.echo import absolute, distance, zone_name
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """One instant, a rule, or an interval: exactly one of `once`, `rrule` and `every` is set.
+
+    `rrule` is evaluated in the zone the phrase was read in. `first` is the first time after now: the instant itself,
+    the rule's first time, or now plus the interval. A rule with an INTERVAL has to start there (as its DTSTART), or
+    "every other tuesday" may begin a week off.
+
+    >>> from datetime import datetime
+    >>> from zoneinfo import ZoneInfo
+    >>> from nudge.core.instants import as_instant
+    >>> from nudge.core.phrases import understand
+    >>> zone = ZoneInfo("America/Toronto")
+    >>> now = as_instant(datetime(2026, 2, 18, 14, 0, tzinfo=zone))
+    >>> understand("friday 5pm", now, zone).echo(now, zone)
+    'Friday 2026-02-20 5:00 PM America/Toronto (in 2 days 3 h)'
+    >>> understand("every weekday at 9", now, zone).rrule
+    'FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0'
+    """
+
+    first: Instant
+    once: Instant | None = None
+    rrule: str | None = None
+    every: int | None = None
+    words: str = "once"
+
+    def __post_init__(self) -> None:
+        if sum(kind is not None for kind in (self.once, self.rrule, self.every)) != 1:
+            raise ValueError("exactly one of once, rrule and every is set")
+
+    def describe(self) -> str:
+        """The schedule in words, such as "every weekday at 9:00 AM"; "once" for a single instant."""
+        return self.words
+
+    def echo(self, now: Instant, zone: ZoneInfo, first: Instant | None = None) -> str:
+        """What to say back: the absolute time with its zone and distance, and for a rule what repeats.
+
+        `first` replaces the time that is shown, for a caller who has computed another one.
+        """
+        due = self.first if first is None else first
+        ahead = f"({distance(due - now)})"
+        if self.once is not None:
+            return f"{absolute(due, zone)} {zone_name(zone)} {ahead}"
+        return f"{self.words} ({zone_name(zone)}), next {absolute(due, zone)} {ahead}"

@@ -1,0 +1,182 @@
+"""Splitting a sentence into a message and its time: "call mum friday 5pm"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from nudge.core.instants import Instant
+from nudge.core.phrases.grammar import read
+from nudge.core.phrases.refusal import REMINDER_EXAMPLES, Refused, Unread, refusal, shown
+from nudge.core.phrases.resolve import resolve
+from nudge.core.phrases.result import Understood
+from nudge.core.phrases.tokens import Kind, tokenize
+from nudge.core.phrases.understanding import read_any
+from nudge.core.phrases.vocabulary import LONG_WEEKDAYS, SHORT_WEEKDAYS, VOCABULARY
+
+MOST_WORDS: Final = 14
+"""How many words of either end are looked at; no phrase for a time is longer."""
+
+_WORD: Final = re.compile(r"\S+")
+_ASKED: Final = re.compile(r"(?:please\s+)?(?:/remind(?:@\w+)?|remind\s+me|remember)(?!\S)\s*", re.IGNORECASE)
+_LINK: Final = re.compile(r"(?:to|that|about|of)\s+", re.IGNORECASE)
+_TRAILING: Final = re.compile(r"(?:(?<=\s)|\A)(?:by|at|on|due|@)\Z", re.IGNORECASE)
+_QUOTED: Final = re.compile(r"""\s*["“](?P<message>[^"“”]+)["”](?P<after>[^"“”]*)\Z""")
+_QUOTED_LAST: Final = re.compile(r"""(?P<before>[^"“”]*)["“](?P<message>[^"“”]+)["”]\s*\Z""")
+_EDGES: Final = " \t\r\n,;:-–—"
+_OTHER_SENSE: Final = frozenset(
+    ("about", "after", "around", "before", "between", "for", "from", "of", "since", "than", "till", "until", "within")
+)
+"""Words that make the time behind them a part of the message: "book a table for friday"."""
+
+_DAY_WORDS: Final = frozenset((*LONG_WEEKDAYS, "today", "tomorrow", "tonight"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Time:
+    """Words at one end of the sentence that are a time, or that would be one if they were clear."""
+
+    said: str
+    rest: str
+    understood: Understood | None
+    refused: Refused | None
+    names_a_day: bool = False
+
+
+def split_reminder(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
+    """The message of a sentence, as it was typed, and the time at its end or its beginning.
+
+    A day at one end and a clock at the other belong together: "tomorrow call mum at 5pm". Two times that do not fit
+    together are refused; quotes around the message settle it. Raises `InvalidPhraseError`.
+
+    >>> from datetime import datetime
+    >>> from zoneinfo import ZoneInfo
+    >>> from nudge.core.instants import as_instant
+    >>> zone = ZoneInfo("America/Toronto")
+    >>> now = as_instant(datetime(2026, 2, 18, 14, 0, tzinfo=zone))
+    >>> message, when = split_reminder("remind me to pay rent by friday", now, zone)
+    >>> message, when.echo(now, zone)
+    ('pay rent', 'Friday 2026-02-20 9:00 AM America/Toronto (in 1 day 19 h)')
+    """
+    try:
+        message, understood = _split(text, now, zone)
+    except Refused as refused:
+        raise refusal(text, "a reminder", refused.why, REMINDER_EXAMPLES) from None
+    if not message:
+        raise refusal(text, "a reminder", "it has a time, but nothing to be reminded of", REMINDER_EXAMPLES)
+    return message, understood
+
+
+def _split(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
+    quoted = _QUOTED.match(text) or _QUOTED_LAST.match(text)
+    if quoted is not None:
+        found = _quoted(quoted, now, zone)
+        if found is not None:
+            return found
+    body, asked = _without_asking(text.strip())
+    start = next(_times_at_start(body, now, zone), None)
+    end = next(_times_at_end(body, now, zone), None)
+    chosen = _choose(start, end, now, zone)
+    if chosen is None:
+        return _after_last_by(body, now, zone)
+    if chosen.understood is None:
+        assert chosen.refused is not None
+        raise Refused(f"{shown(chosen.said)} is not clear: {chosen.refused.why}")
+    message = _clean(chosen.rest, asked=asked)
+    _refuse_other_sense(message, chosen, after=chosen is not start)
+    return message, chosen.understood
+
+
+def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> tuple[str, Understood] | None:
+    """A message in quotes: all that is outside them is the time."""
+    groups = match.groupdict()
+    outside, _ = _without_asking((groups.get("before") or groups.get("after") or "").strip(_EDGES))
+    try:
+        return groups["message"].strip(), resolve(read_any(_LINK.sub("", outside.strip(_EDGES))), now, zone)
+    except Unread:
+        return None
+
+
+def _choose(start: _Time | None, end: _Time | None, now: Instant, zone: ZoneInfo) -> _Time | None:
+    if start is None or end is None:
+        return end or start
+    if start.said == end.said == end.said and not (start.rest and end.rest):
+        return end
+    if start.understood is None and end.understood is not None and end.names_a_day:
+        return end
+    rest = start.rest.removesuffix(end.said) if start.rest.endswith(end.said) else ""
+    joined = _time(f"{start.said} {end.said}", rest, now, zone)
+    if joined is not None:
+        return joined
+    raise Refused(
+        f"{shown(start.said)} and {shown(end.said)} are two times; put the message in quotes, or leave one of them out"
+    )
+
+
+def _times_at_end(body: str, now: Instant, zone: ZoneInfo) -> Iterator[_Time]:
+    for match in list(_WORD.finditer(body))[-MOST_WORDS:]:
+        found = _time(body[match.start() :], body[: match.start()], now, zone)
+        if found is not None:
+            yield found
+
+
+def _times_at_start(body: str, now: Instant, zone: ZoneInfo) -> Iterator[_Time]:
+    for match in reversed(list(_WORD.finditer(body))[:MOST_WORDS]):
+        found = _time(body[: match.end()].rstrip(_EDGES), body[match.end() :], now, zone)
+        if found is not None:
+            yield found
+
+
+def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
+    """The longest run of words wins, even if it is refused: "at 5 friday" must not become "friday"."""
+    if said.strip(".!").casefold() in SHORT_WEEKDAYS:
+        return None  # "sit in the sun"
+    try:
+        reading = read(said, free=True)
+        return _Time(said, rest, resolve(reading, now, zone), None, reading.names_a_day)
+    except Unread:
+        return None
+    except Refused as refused:
+        known = all(token.text in VOCABULARY for token in tokenize(said) if token.kind is Kind.WORD)
+        return _Time(said, rest, None, refused) if known else None
+
+
+def _after_last_by(body: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
+    """What stands after the last "by" is said to be a time, so it may be one of another language."""
+    message, by, said = re.sub(r"\s[bB][yY]\s", "\0", body).rpartition("\0")
+    if by:
+        try:
+            return _clean(message.replace("\0", " by "), asked=True), resolve(read_any(said), now, zone)
+        except Unread:
+            pass
+    raise Refused("there is no time at its beginning or its end")
+
+
+def _without_asking(text: str) -> tuple[str, bool]:
+    match = _ASKED.match(text)
+    return (text[match.end() :], True) if match is not None else (text, False)
+
+
+def _clean(rest: str, *, asked: bool) -> str:
+    """The message as typed, without what asks for the reminder and what led to the time."""
+    message = rest.strip(_EDGES)
+    message, asked_here = _without_asking(message)
+    if asked or asked_here:
+        message = _LINK.sub("", message, count=1) if _LINK.match(message) else message
+    return _TRAILING.sub("", message).strip(_EDGES)
+
+
+def _refuse_other_sense(message: str, chosen: _Time, *, after: bool) -> None:
+    words = [token.text for token in tokenize(message) if token.kind is Kind.WORD]
+    if after and words and words[-1] in _OTHER_SENSE:
+        raise Refused(
+            f'"{words[-1]} {chosen.said}" may belong to the message; say on, at or by, or put the message in quotes'
+        )
+    days = _DAY_WORDS.intersection(words)
+    if days and not chosen.names_a_day:
+        raise Refused(
+            f'the message says "{min(days)}" and {shown(chosen.said)} names no day; put them together at the end'
+        )

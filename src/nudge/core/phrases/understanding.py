@@ -1,0 +1,96 @@
+"""The two questions: when is that, and how long is that."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from zoneinfo import ZoneInfo
+
+from nudge.core.instants import Instant, local_date, start_of_day
+from nudge.core.phrases.dateparser_gate import translate
+from nudge.core.phrases.durations import read_duration
+from nudge.core.phrases.grammar import Reading, read
+from nudge.core.phrases.reader import Reader
+from nudge.core.phrases.refusal import DURATION_EXAMPLES, Refused, Unread, refusal
+from nudge.core.phrases.resolve import HORIZON, resolve, shifted
+from nudge.core.phrases.result import Understood
+from nudge.core.phrases.tokens import MAX_LENGTH, tokenize
+
+
+def understand(text: str, now: Instant, zone: ZoneInfo) -> Understood:
+    """What a phrase for a time means at `now` in `zone`.
+
+    A time without a day is today's, or tomorrow's if it has passed; a day without a time is at 9:00. Nothing is ever in
+    the past. Raises `InvalidPhraseError`, which says what was not understood, why, and three phrases that work.
+
+    >>> from datetime import datetime
+    >>> from zoneinfo import ZoneInfo
+    >>> from nudge.core.instants import as_instant
+    >>> zone = ZoneInfo("America/Toronto")
+    >>> now = as_instant(datetime(2026, 2, 18, 14, 0, tzinfo=zone))
+    >>> understand("in an hour and a half", now, zone).echo(now, zone)
+    'Wednesday 2026-02-18 3:30 PM America/Toronto (in 1 h 30 min)'
+    """
+    try:
+        return resolve(read_any(text), now, zone)
+    except Refused as refused:
+        raise refusal(text, "a time", refused.why, refused.examples) from None
+    except Unread as unread:
+        raise refusal(text, "a time", unread.why) from None
+
+
+def understand_duration(text: str, now: Instant, zone: ZoneInfo) -> int:
+    """How long a phrase says, in microseconds: "30 more min", "an hour and a half", "until 5pm", "today".
+
+    Days and longer follow the calendar of `zone`: "a day" before a DST change is 23 or 25 hours. "today" lasts until
+    midnight. Raises `InvalidPhraseError`.
+    """
+    try:
+        length = _duration(text, now, zone)
+        if not 0 < length <= HORIZON:
+            raise Refused("that is more than 100 years" if length else "0 is no duration")
+        return length
+    except Refused as refused:
+        raise refusal(text, "a duration", refused.why, DURATION_EXAMPLES) from None
+    except Unread as unread:
+        raise refusal(text, "a duration", unread.why, DURATION_EXAMPLES) from None
+    except (OverflowError, ValueError):
+        raise refusal(text, "a duration", "that is more than 100 years", DURATION_EXAMPLES) from None
+
+
+def read_any(text: str) -> Reading:
+    """The reading of our own grammar, or, where it does not know a word, what the gate lets through."""
+    try:
+        return read(text)
+    except Unread:
+        foreign = translate(text)
+        if foreign is None:
+            raise
+        return foreign
+
+
+def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
+    if len(text) > MAX_LENGTH:
+        raise Refused(f"it is longer than {MAX_LENGTH} characters")
+    head, _, rest = text.strip().partition(" ")
+    if head.casefold() in ("until", "till", "til"):
+        until = resolve(read_any(rest), now, zone)
+        if until.once is None:
+            raise Refused("say one time after until")
+        return until.once - now
+    reader = Reader(tokenize(text))
+    if not reader.tokens:
+        raise Refused("it says nothing")
+    reader.take_row("give", "me")
+    reader.take("for", "in")
+    if reader.take("today") or reader.take_row("the", "rest", "of", "the", "day") or reader.take_row("all", "day"):
+        length = start_of_day(local_date(now, zone) + timedelta(days=1), zone) - now
+    else:
+        shift = reader.attempt(read_duration)
+        if shift is None:
+            raise reader.unread()
+        length = shifted(shift, now, zone) - now
+    reader.take("longer")
+    reader.take("please")
+    if not reader.done:
+        raise reader.unread()
+    return length
