@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.store import Agent, FeedLine, Letter, Message, Priority, Sending
+from nudge.app.ports.records import Agent, FeedLine, Letter, Message, Priority, Sending
 from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
 from nudge.core.outcome import Outcome, Result
 from nudge.core.timer import Timer

@@ -12,7 +12,7 @@ import pytest
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
 from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.ports.store import Agent, FeedLine
+from nudge.app.ports.records import Agent, FeedLine
 from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.core.outcome import Result
 from nudge.core.timer import RETRY_DELAYS, Timer

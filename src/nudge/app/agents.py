@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from nudge.app.ports.store import Agent, FeedLine, Store
+from nudge.app.ports.records import Agent, FeedLine
+from nudge.app.ports.store import Store
 from nudge.core.instants import Instant
 from nudge.errors import NotFoundError, UsageError
 

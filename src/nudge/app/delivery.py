@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from nudge.app.dispatch import Firing
 from nudge.app.ports.messenger import Button, Messenger, Outbound
-from nudge.app.ports.store import FeedLine, Message, Sending, Store
+from nudge.app.ports.records import FeedLine, Message, Sending
+from nudge.app.ports.store import Store
 from nudge.core.instants import Instant
 from nudge.core.outcome import Result
 from nudge.core.redaction import redact

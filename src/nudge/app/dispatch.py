@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nudge.app.ports.clock import Clock
-from nudge.app.ports.store import FeedLine, Lease, Store
+from nudge.app.ports.records import FeedLine, Lease
+from nudge.app.ports.store import Store
 from nudge.core.instants import SECOND, Instant, rfc3339
 from nudge.core.outcome import Outcome, Result
 from nudge.core.redaction import redact

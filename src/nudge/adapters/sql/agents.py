@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nudge.adapters.sql.database import Database, Row
-from nudge.app.ports.store import Agent
+from nudge.app.ports.records import Agent
 from nudge.core.instants import Instant
 
 

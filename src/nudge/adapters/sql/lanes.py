@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 
 from nudge.adapters.sql.database import Database
-from nudge.app.ports.store import Lease
+from nudge.app.ports.records import Lease
 from nudge.core.instants import MINUTE, Instant
 from nudge.errors import LostLeaseError
 
@@ -17,6 +16,8 @@ class SqlLanes:
         self._db = database
 
     async def claim(self, lane: str, owner: str, now: Instant, until: Instant) -> Lease | None:
+        import secrets  # not at the top: a command that only reads need not load it
+
         token = secrets.token_hex(8)
         params = {"lane": lane, "owner": owner, "token": token, "until": until, "now": now}
         changed = await self._db.run("lanes_claim", {**params, "horizon": now + LONGEST_LEASE})

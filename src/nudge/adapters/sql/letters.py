@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from nudge.adapters.sql.database import Database, Row
-from nudge.app.ports.store import Letter, Priority
+from nudge.app.ports.records import Letter, Priority
 from nudge.core.instants import Instant
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 
 from nudge.adapters.sql.database import Database, Row
-from nudge.app.ports.store import Message, Sending
+from nudge.app.ports.records import Message, Sending
 from nudge.core.instants import Instant
 
 _FOREVER = 2**62

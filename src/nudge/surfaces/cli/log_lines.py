@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nudge.app.ports.store import FeedLine
+from nudge.app.ports.records import FeedLine
 from nudge.core.instants import Instant, rfc3339
 from nudge.core.outcome import Outcome
 

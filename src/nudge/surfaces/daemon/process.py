@@ -20,7 +20,8 @@ from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.adapters.terminal import TerminalMessenger
 from nudge.app.ports.messenger import Messenger
-from nudge.app.ports.store import FeedLine, Store
+from nudge.app.ports.records import FeedLine
+from nudge.app.ports.store import Store
 from nudge.core.instants import zone_of
 from nudge.errors import StoreCorruptError
 from nudge.surfaces.daemon.assemble import Daemon
