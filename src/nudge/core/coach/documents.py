@@ -113,7 +113,7 @@ class Document:
         words = [
             self.slice(block.start, block.end) for block in self.own_blocks(section) if block.kind is Kind.PARAGRAPH
         ]
-        return " ".join(_COMMENT.sub("", " ".join(words)).split())
+        return readable(" ".join(_COMMENT.sub("", " ".join(words)).split()))
 
     def slice(self, start: int, end: int) -> str:
         return "".join(self.lines[start:end])
@@ -127,7 +127,7 @@ class Document:
             if not line.strip() or _NESTED.match(line):
                 break
             words.append(line)
-        text = " ".join(_COMMENT.sub("", " ".join(words)).split())
+        text = readable(" ".join(_COMMENT.sub("", " ".join(words)).split()))
         return Item(text, block.start, block.end, match["indent"], match["marker"])
 
 
@@ -162,8 +162,15 @@ def without_comments(text: str) -> str:
         parts.append(document.slice(done, block.start))
         whole = document.slice(block.start, block.end)
         shown = whole if block.kind in (Kind.FENCE, Kind.CODE) else _COMMENT.sub("", whole)
+        done = block.end
         if shown.strip() or shown == whole:
             parts.append(shown)
-        done = block.end
+        elif not document.slice(done, done + 1).strip():
+            done += 1
     parts.append(document.slice(done, len(document.lines)))
-    return "".join(parts).strip("\r\n")
+    return readable("".join(parts).strip("\r\n"))
+
+
+def readable(text: str) -> str:
+    """The text without bytes that were not UTF-8: a file may hold them, a message or a prompt may not."""
+    return text.encode("utf-8", "replace").decode()
