@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,14 +16,20 @@ from nudge.errors import ConfigError, NudgeError
 
 
 def _duration(text: str) -> str:
-    parse_duration(text)
-    return text
+    return _checked(text, parse_duration)
 
 
 def _zone(name: str) -> str:
-    if name:
-        zone_of(name)
-    return name
+    return _checked(name, zone_of) if name else name
+
+
+def _checked(text: str, parse: Callable[[str], object]) -> str:
+    """The text as it is, once it has been understood; an error of ours as one that pydantic puts in its place."""
+    try:
+        parse(text)
+    except NudgeError as error:
+        raise ValueError(f"{error.message.removesuffix('.')}. {error.next_step or ''}".rstrip(" .")) from None
+    return text
 
 
 Duration = Annotated[str, AfterValidator(_duration)]
@@ -91,9 +98,7 @@ def load_config(settings: Settings) -> Config:
         return Config.model_validate(dict(settings.table))
     except ValidationError as error:
         first = error.errors()[0]
-        raise _explained(settings.home.config, first["loc"], first["msg"]) from None
-    except NudgeError as error:  # a zone or duration that is none
-        raise ConfigError(f"{settings.home.config}: {error.message}", next_step=error.next_step) from None
+        raise _explained(settings.home.config, first["loc"], first["msg"].removeprefix("Value error, ")) from None
 
 
 def _explained(path: Path, location: tuple[Any, ...], problem: str) -> ConfigError:

@@ -3,8 +3,8 @@
 A month of waiting takes as long as the work in it. `asyncio.sleep`, `asyncio.timeout` and everything built on them are
 virtual too, because the loop's own clock is.
 
-When it misleads: work in a thread is invisible to the loop, so time may jump past it. Work on a socket or a pipe is
-seen: while a file descriptor is watched, the loop first waits up to a real second for it, and only then jumps.
+When it misleads: work in a thread is invisible to the loop, so time may jump past it. Work on a socket or a pipe and in
+a process is seen: while there is any, the loop first waits up to a real second for it, and only then jumps.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nudge.core.instants import SECOND, Instant, Moment, as_instant
 
@@ -28,12 +28,13 @@ class _JumpingSelector(selectors.DefaultSelector):
         super().__init__()
         self.jump: Callable[[float], None] = lambda seconds: None
         self.own = 0  # how many descriptors belong to the loop itself
+        self.children: Callable[[], bool] = lambda: False
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         events = super().select(0)
         if events or timeout == 0:
             return events
-        if len(self.get_map()) > self.own:
+        if len(self.get_map()) > self.own or self.children():
             events = super().select(_REAL_PATIENCE if timeout is not None else None)
             if events:
                 return events
@@ -50,6 +51,18 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
         selector.own = len(selector.get_map())
         selector.jump = self._jump
+        selector.children = self._has_children
+        self._children: list[asyncio.SubprocessTransport] = []
+
+    async def _make_subprocess_transport(self, *args: Any, **options: Any) -> Any:
+        """Before Python 3.12 a thread waits for a process to end; the loop sees its pipes, but not that."""
+        transport = await super()._make_subprocess_transport(*args, **options)  # type: ignore[misc]
+        self._children.append(transport)
+        return transport
+
+    def _has_children(self) -> bool:
+        self._children = [child for child in self._children if child.get_returncode() is None]
+        return bool(self._children)
 
     def time(self) -> float:
         return self._virtual

@@ -178,6 +178,10 @@ class Dispatcher:
         self._poke.set()
 
     @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    @property
     def busy(self) -> int:
         return len(self._running)
 

@@ -16,7 +16,7 @@ _SHAPES = (
     (
         re.compile(
             r"((?:api[_-]?key|auth[_-]?token|access[_-]?token|bot[_-]?token|token|secret|password|passwd|pwd)"
-            r"[\"']?\s*[:=]\s*[\"']?)[^\s\"',;&}\])]{4,}",
+            r"[\"']?\s*[:=]\s*[\"']?)(?!\[hidden)[^\s\"',;&}\])]{4,}",
             re.I,
         ),
         r"\1" + HIDDEN,

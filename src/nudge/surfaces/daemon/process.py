@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import secrets
@@ -27,6 +26,7 @@ from nudge.errors import StoreCorruptError
 from nudge.surfaces.daemon.assemble import Daemon
 from nudge.surfaces.daemon.control import control_app, serving
 from nudge.surfaces.daemon.lock import HomeLock
+from nudge.surfaces.daemon.signals import handle_signals
 
 log = logging.getLogger("nudge.daemon")
 
@@ -71,7 +71,7 @@ async def _run(
     messenger = make_messenger(settings, config, clock, terminal=terminal)
     daemon = Daemon(store, clock, messenger, owner=instance)
     await daemon.start()
-    signals = _handle_signals(daemon)
+    signals = handle_signals(daemon.dispatcher)
 
     async def status() -> Mapping[str, Any]:
         return {"pid": os.getpid(), "version": __version__, "home": str(settings.home.path), **await daemon.status()}
@@ -93,21 +93,3 @@ def make_messenger(settings: Settings, config: Config, clock: SystemClock, *, te
     zone = zone_of(settings.timezone)
     colour = sys.stdout.isatty() and "NO_COLOR" not in settings.environment
     return TerminalMessenger(sys.stdout, clock.now, zone, colour=colour)
-
-
-def _handle_signals(daemon: Daemon) -> list[signal.Signals]:
-    """The first signal stops gracefully, the second at once. The list fills with what came."""
-    came: list[signal.Signals] = []
-
-    def on_signal(which: signal.Signals) -> None:
-        came.append(which)
-        if len(came) == 1:
-            log.info("stopping; once more to stop at once")
-            daemon.dispatcher.stop()
-        else:
-            daemon.dispatcher.abort()
-
-    loop = asyncio.get_running_loop()
-    for which in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(which, on_signal, which)
-    return came

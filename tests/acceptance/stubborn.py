@@ -1,0 +1,37 @@
+"""A daemon whose only handler never ends by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from nudge.adapters.clock import SystemClock
+from nudge.adapters.open_store import open_store
+from nudge.app.dispatch import Dispatcher, Firing
+from nudge.app.ports.records import Agent
+from nudge.core.timer import Timer
+from nudge.surfaces.daemon.signals import handle_signals
+
+
+async def main(url: str, ready: Path) -> None:
+    store = await open_store(url)
+    clock = SystemClock()
+
+    async def hang(firing: Firing) -> None:
+        ready.write_text("hanging")
+        while True:
+            await asyncio.sleep(0.01)
+            if dispatcher.stopping:
+                ready.write_text("stopping")
+
+    await store.agents.add(Agent("coach", "coach", clock.now()))
+    await store.timers.set(Timer.at("coach", "x", "hang", clock.now()))
+    dispatcher = Dispatcher(store, clock, {"hang": hang}, owner="stubborn")
+    handle_signals(dispatcher)
+    await dispatcher.run()
+    await store.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import stat
+
+import pytest
+
+from tests.acceptance.cli import Cli
+
+
+def test_nudge_alone_says_what_to_do_next(cli: Cli) -> None:
+    assert "nudge init" in cli().stdout
+    cli("init")
+    assert "nudge run" in cli().stdout
+    with cli.start():
+        assert "nudge status" in cli().stdout
+
+
+def test_init_writes_a_home_once_and_never_over_what_is_there(cli: Cli) -> None:
+    made = cli("init").stdout
+    assert "nudge.toml" in made
+    assert stat.S_IMODE((cli.home / ".env").stat().st_mode) == 0o600
+    goals = cli.home / "agents" / "coach" / "GOALS.md"
+    goals.write_text("mine")
+    assert cli("init").stdout == ""
+    assert goals.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        pytest.param(["status"], 4, "nudge init", id="no home"),
+        pytest.param(["frobnicate"], 2, "nudge --help", id="no such command"),
+        pytest.param(["stats"], 2, "Did you mean 'status'?", id="a slip of the finger"),
+        pytest.param(["agent", "fly"], 2, "nudge agent --help", id="no such subcommand"),
+        pytest.param(["log", "--limit", "x"], 2, "nudge log --help", id="not a number"),
+        pytest.param(["--home"], 2, "--home needs a path", id="no path"),
+    ],
+)
+def test_errors_name_the_next_step(cli: Cli, words: list[str], code: int, says: str) -> None:
+    done = cli(*words, code=code)
+    assert done.stdout == ""
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        pytest.param(["status"], 5, "nudge run", id="no daemon"),
+        pytest.param(["stop"], 5, "nudge run", id="nothing to stop"),
+        pytest.param(["agent", "show", "nobody"], 3, "no agent called 'nobody'", id="no such agent"),
+        pytest.param(["agent", "add", "Bad Name", "--role", "coach"], 2, "small letters", id="not a name"),
+        pytest.param(["agent", "add", "x", "--role", "nope"], 3, "Known roles: coach", id="no such role"),
+        pytest.param(["why", "nothing-like-that"], 3, "nudge log", id="nothing to explain"),
+    ],
+)
+def test_errors_in_a_home_name_the_next_step(home: Cli, words: list[str], code: int, says: str) -> None:
+    assert says in home(*words, code=code).stderr
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        pytest.param("nudge.toml", "timezone = \n", "line 1", id="broken TOML"),
+        pytest.param("nudge.toml", '\n[attention]\ncapacity = "many"\n', "line 3: attention.capacity", id="wrong type"),
+        pytest.param("nudge.toml", "\nfrequency = 3\n", "line 2: frequency", id="unknown field"),
+        pytest.param("nudge.toml", 'timezone = "Mars/Olympus"\n', "Mars/Olympus", id="no such zone"),
+        pytest.param("nudge.toml", '[coach]\nheartbeat = "soon"\n', "heartbeat", id="not a duration"),
+        pytest.param(".env", "ANTHROPIC_API_KEY\n", ".env, line 1: this is not KEY=VALUE", id="broken .env"),
+        pytest.param(".env", "\nA='x\n", "line 2: the quote is not closed", id="open quote"),
+        pytest.param("roles/coach.yaml", "name: coach\nreminders: [\n", "coach.yaml, line", id="broken YAML"),
+        pytest.param("roles/coach.yaml", "name: coach\nkind: boss\n", "line 2: kind", id="unknown kind"),
+        pytest.param(
+            "roles/coach.yaml",
+            "name: coach\nreminders:\n  - name: a\n    message: b\n    schedule: {every: 1h}\n    priority: loud\n",
+            "line 6: reminders.0.priority",
+            id="a field deep inside",
+        ),
+        pytest.param("roles/coach.yaml", "- just\n- a list\n", "a role is a mapping", id="not a mapping"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_line_and_nothing_starts(home: Cli, file: str, text: str, says: str) -> None:
+    path = home.home / file
+    path.write_text(text)
+    done = home("config", "check", code=4)
+    assert says in done.stderr
+    assert "next:" in done.stderr
+    if not file.startswith("roles"):
+        assert says in home("run", code=4).stderr
+    found = json.loads(home("doctor", "--json", code=1).stdout)
+    assert any(says in check["text"] for check in found["checks"] if check["level"] == "error")
+
+
+def test_a_readable_env_file_is_refused_and_mended(home: Cli) -> None:
+    env = home.home / ".env"
+    env.write_text("ANTHROPIC_API_KEY=sk-ant-something-secret\n")
+    env.chmod(0o644)
+    done = home("run", code=4)
+    assert "chmod 600" in done.stderr
+    assert "something-secret" not in done.stderr
+    home("doctor", "--fix")
+    assert stat.S_IMODE(env.stat().st_mode) == 0o600
+    home("doctor")
+
+
+def test_a_home_that_cannot_be_written_is_an_error_with_a_next_step(cli: Cli) -> None:
+    cli.home.parent.mkdir(exist_ok=True)
+    cli.home.write_text("a file, not a folder")
+    done = cli("init", code=4)
+    assert "Set NUDGE_HOME" in done.stderr
+
+
+def test_config_show_never_prints_a_secret(home: Cli) -> None:
+    (home.home / ".env").write_text("TELEGRAM_BOT_TOKEN=123456789:AAHsecretsecretsecretsecretsecret\n")
+    for words in (["config", "show"], ["config", "show", "--json"], ["doctor"], ["doctor", "--json"]):
+        assert "AAHsecret" not in home(*words).stdout
+    assert "TELEGRAM_BOT_TOKEN: set" in home("config", "show").stdout
+
+
+def test_agents_come_and_go(home: Cli) -> None:
+    home("agent", "add", "monitor", "--role", "coach")
+    assert [agent["name"] for agent in home.json("agent", "list")] == ["monitor"]
+    assert home.json("agent", "show", "monitor")["timers"] == []
+    assert "already" in home("agent", "add", "monitor", "--role", "coach", code=2).stderr
+    home("agent", "remove", "monitor")
+    assert home.json("agent", "list") == []
+    lines = [json.loads(line) for line in home("log", "--json").stdout.splitlines()]
+    assert [line["kind"] for line in lines] == ["added", "removed"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_ask_nudge(cli: Cli, shell: str) -> None:
+    assert "nudge __complete" in cli("completion", shell).stdout
+
+
+def test_completion_knows_commands_options_and_agents(home: Cli) -> None:
+    home("agent", "add", "monitor", "--role", "coach")
+
+    def words(*before: str) -> list[str]:
+        return [line.split("\t")[0] for line in home("__complete", *before).stdout.splitlines()]
+
+    assert "status" in words("st")
+    assert words("agent", "sh") == ["show"]
+    assert "monitor" in words("agent", "show", "")
+    assert "--json" in words("agent", "show", "monitor", "--")
+    assert words("agent", "add", "x", "--role", "") == ["coach"]

@@ -1,0 +1,100 @@
+"""Somebody tries to get a secret into a log line."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nudge.adapters.logs import configure_logs
+from nudge.core.redaction import HIDDEN, redact
+
+KEY = "sk-ant-api03-" + "Zx9" * 12
+TOKEN = "123456789:" + "AAH-x_Y" * 5
+PASSWORD = "hunter22hunter"
+SECRETS = (KEY, TOKEN, PASSWORD)
+
+ATTACKS = [
+    pytest.param(f"the key is {KEY}", id="in a sentence"),
+    pytest.param(f"x{KEY}y", id="inside a longer word"),
+    pytest.param(f"https://api.telegram.org/bot{TOKEN}/getUpdates?offset=1", id="in a URL's path"),
+    pytest.param(f"postgresql://nudge:{PASSWORD}@db.example/nudge", id="a password in a URL"),
+    pytest.param(f"smtp://someone%40example.org:{PASSWORD}@mail:587", id="a password beside an escaped user"),
+    pytest.param(f"Authorization: Bearer {KEY}", id="in a header"),
+    pytest.param(f"{{'x-api-key': '{KEY}', 'n': 1}}", id="in a dict"),
+    pytest.param(f'{{"api_key": "{PASSWORD}"}}', id="in JSON"),
+    pytest.param(f"ANTHROPIC_API_KEY={KEY}\nTELEGRAM_BOT_TOKEN={TOKEN}", id="an environment dumped"),
+    pytest.param(f"password={PASSWORD}&user=me", id="in a query"),
+]
+
+
+def innocent(text: str) -> bool:
+    return not any(secret in text for secret in SECRETS)
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_shapes_alone_are_enough(text: str) -> None:
+    once = redact(text)
+    assert innocent(once)
+    assert HIDDEN in once
+    assert redact(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "at 12:30 the reminder r-a1b2c3 fired",
+        "https://example.org/path?q=1",
+        "the token budget is 5000 tokens: 47% used",
+        "a task-list and a desk-lamp",
+    ],
+)
+def test_ordinary_text_stays_as_it_is(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.fixture
+def log_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Path]:
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    for handler in before:
+        root.removeHandler(handler)
+    configure_logs("debug", SECRETS, tmp_path)
+    yield tmp_path / "nudge.log"
+    for handler in root.handlers[:]:
+        root.removeHandler(handler)
+        handler.close()
+    for handler in before:
+        root.addHandler(handler)
+    root.setLevel(level)
+
+
+@pytest.mark.parametrize("text", ATTACKS)
+def test_no_log_line_shows_a_secret(text: str, log_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logger = logging.getLogger("nudge.test")
+    logger.info(text)
+    logger.info("as an argument: %s and %r", text, {"inside": text})
+    try:
+        raise ValueError(text)
+    except ValueError:
+        logger.exception("as an exception")
+    try:
+        try:
+            raise KeyError(text)
+        except KeyError as cause:
+            raise RuntimeError(text) from cause
+    except RuntimeError:
+        logger.exception("as a chain of them")
+    written = log_file.read_text() + capsys.readouterr().err
+    assert written.count("as an exception") == 2
+    assert innocent(written)
+    for line in log_file.read_text().splitlines():
+        assert json.loads(line)["logger"] == "nudge.test"
+
+
+def test_a_known_secret_is_hidden_whatever_its_shape(log_file: Path) -> None:
+    logging.getLogger("nudge.test").warning("once %s upon a time", PASSWORD)
+    assert innocent(log_file.read_text())
