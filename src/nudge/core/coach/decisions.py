@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NoReturn
 
-from nudge.core.instants import DAY, Instant, parse_rfc3339, rfc3339
+from nudge.core.instants import DAY, Instant, parse_rfc3339
 from nudge.errors import UsageError
 
 OK_WORD = "HEARTBEAT_OK"
@@ -107,7 +107,7 @@ def check_state_updates(updates: object, now: Instant) -> tuple[dict[str, Any], 
             if until is None:
                 refused.append(f"{name}: not a time with an offset")
             elif not now < until <= now + LONGEST_QUIET:
-                refused.append(f"{name}: {rfc3339(until)} is not within the next 24 hours")
+                refused.append(f"{name}: {value} is not within the next 24 hours")
             else:
                 taken[name] = until
         else:
