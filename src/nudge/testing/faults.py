@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -25,8 +25,8 @@ class FaultKind(StrEnum):
 class Fault:
     """One failure.
 
-    `on` limits it to one method of the service (any, if empty). `retry_after` goes where the service puts it; a text
-    is sent as it is, so an HTTP date or nonsense can be tried too.
+    `on` limits it to one method of the service (any, if empty), and `after` lets that many calls pass first.
+    `retry_after` goes where the service puts it; a text is sent as it is, so an HTTP date or nonsense can be tried too.
 
     >>> Fault.status_of(429, retry_after=7).retry_after
     7
@@ -37,12 +37,13 @@ class Fault:
     retry_after: float | str | None = None
     message: str = ""
     on: str = ""
+    after: int = 0
 
     @classmethod
     def status_of(
-        cls, status: int, *, retry_after: float | str | None = None, message: str = "", on: str = ""
+        cls, status: int, *, retry_after: float | str | None = None, message: str = "", on: str = "", after: int = 0
     ) -> Fault:
-        return cls(FaultKind.STATUS, status, retry_after, message, on)
+        return cls(FaultKind.STATUS, status, retry_after, message, on, after)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Fault:
@@ -69,8 +70,12 @@ class Faults:
         """The next fault for this method, once."""
         with self._bell.lock:
             for index, fault in enumerate(self._queue):
-                if fault.on.lower() in ("", method.lower()):
-                    return self._queue.pop(index)
+                if fault.on.lower() not in ("", method.lower()):
+                    continue
+                if fault.after > 0:
+                    self._queue[index] = replace(fault, after=fault.after - 1)
+                    return None
+                return self._queue.pop(index)
         return None
 
     async def play(self, fault: Fault, request: Request) -> Response:

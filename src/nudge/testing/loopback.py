@@ -78,10 +78,14 @@ async def disconnected(request: Request) -> None:
 
 
 class _Protocol(H11Protocol):
-    """Gives each request `request.state.drop` (cut the connection now) and `.close` (once what was sent is out)."""
+    """Gives each request `request.state.drop` (cut the connection now) and `.close` (once what was sent is out).
+
+    Writes no access log: a bot's token is part of the path.
+    """
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.access_log = False
         self.app_state = {**self.app_state, "drop": transport.abort, "close": transport.close}
 
 
@@ -141,7 +145,7 @@ def _server(app: ASGIApp) -> _Server:
 
 
 def _bound(port: int) -> socket.socket:
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio then turns Nagle off
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     sock.bind((HOST, port))
     return sock

@@ -151,6 +151,12 @@ class FakeTelegram:
             return list(self._api.state.sent)
 
     @property
+    def calls(self) -> list[tuple[str, Mapping[str, Any]]]:
+        """Every call with the right token: (method, parameters)."""
+        with self.bell.lock:
+            return list(self._api.state.calls)
+
+    @property
     def answers(self) -> list[tuple[str, str]]:
         """Answered button presses: (callback id, text)."""
         with self.bell.lock:

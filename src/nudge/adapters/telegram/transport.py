@@ -10,6 +10,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
+from nudge.adapters.tls import tls_context
+
 CONNECT_SECONDS = 10.0
 
 
@@ -19,7 +21,7 @@ class TokenTransport(httpx2.AsyncBaseTransport):
 
     def __init__(self, token: str, api_base: str) -> None:
         self._prefix = f"/bot{token}"
-        self._wire = httpx2.AsyncHTTPTransport(proxy=_proxy_of(httpx2.URL(api_base)))
+        self._wire = httpx2.AsyncHTTPTransport(verify=tls_context(), proxy=_proxy_of(httpx2.URL(api_base)))
 
     def __repr__(self) -> str:
         return "TokenTransport(<token>)"
