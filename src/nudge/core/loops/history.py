@@ -1,0 +1,126 @@
+"""The calls the loop detector remembers: a bounded number of them, each as a few digests."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from nudge.core.loops.outcomes import FAILED
+
+Step = int | str
+"""What calls made in one breath have in common: the number or the id of the model's turn."""
+
+
+class Call:
+    """One remembered call. `outcome` is None while nobody has told its result; `epoch` counts the changes before it."""
+
+    __slots__ = ("epoch", "outcome", "serial", "sig", "step", "tool", "trouble")
+
+    def __init__(
+        self,
+        serial: int,
+        sig: str,
+        tool: str,
+        outcome: str | None,
+        step: Step | None,
+        epoch: int,
+        trouble: bool = False,
+    ) -> None:
+        self.serial = serial
+        self.sig = sig
+        self.tool = tool
+        self.outcome = outcome
+        self.step = step
+        self.epoch = epoch
+        self.trouble = trouble
+
+    @property
+    def failed(self) -> bool:
+        return self.outcome is not None and self.outcome.startswith(FAILED)
+
+    @property
+    def key(self) -> str:
+        """Equal for calls that ask for the same and brought the same."""
+        return self.sig if self.outcome is None else self.sig + self.outcome
+
+
+class CallHistory:
+    """The last `span` calls, in order and by signature.
+
+    `floor` is the serial of the last call that made progress: what lies before it is no evidence of a loop any more.
+    """
+
+    __slots__ = ("_by_sig", "_calls", "epoch", "floor", "next_serial", "span")
+
+    def __init__(self, span: int) -> None:
+        self.span = span
+        self.next_serial = 0
+        self.floor = 0
+        self.epoch = 0
+        self._calls: deque[Call] = deque()
+        self._by_sig: dict[str, list[Call]] = {}
+
+    def clear(self) -> None:
+        self._calls.clear()
+        self._by_sig.clear()
+        self.floor = self.next_serial
+
+    def same(self, sig: str) -> list[Call]:
+        """The remembered calls with this signature, the oldest first."""
+        return self._by_sig.get(sig, _NONE)
+
+    def backwards_from(self, call: Call) -> Iterator[Call]:
+        """The calls before this one, the newest first."""
+        return (earlier for earlier in reversed(self._calls) if earlier.serial < call.serial)
+
+    def keys_between(self, after: int, before: int) -> set[str]:
+        """What was called and came back between two serials, both excluded."""
+        if not self._calls:
+            return set()
+        first = self._calls[0].serial
+        return {
+            self._calls[index].key for index in range(max(after + 1 - first, 0), min(before - first, len(self._calls)))
+        }
+
+    def candidate(self, sig: str, tool: str, outcome: str | None, step: Step | None) -> Call:
+        """A call as it would be remembered now."""
+        return Call(self.next_serial, sig, tool, outcome, step, self.epoch)
+
+    def add(self, call: Call) -> None:
+        self.next_serial += 1
+        self._calls.append(call)
+        known = self._by_sig.get(call.sig)
+        if known is None:
+            self._by_sig[call.sig] = [call]
+        else:
+            known.append(call)
+        if len(self._calls) > self.span:
+            oldest = self._calls.popleft()
+            siblings = self._by_sig[oldest.sig]
+            if len(siblings) == 1:
+                del self._by_sig[oldest.sig]
+            else:
+                del siblings[0]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "next": self.next_serial,
+            "floor": self.floor,
+            "epoch": self.epoch,
+            "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble] for c in self._calls],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any], span: int) -> CallHistory:
+        history = cls(span)
+        rows = data["calls"]
+        history.next_serial = int(data["next"]) - len(rows)
+        for sig, tool, outcome, step, epoch, trouble in rows:
+            history.add(Call(history.next_serial, sig, tool, outcome, step, epoch, trouble))
+        history.floor = int(data["floor"])
+        history.epoch = int(data["epoch"])
+        return history
+
+
+_NONE: list[Call] = []

@@ -1,0 +1,130 @@
+"""The rules: when calls are a loop.
+
+One idea carries them: **the same question with the same answer**. A repeated call counts only if it brought the same as
+before; a call that brings something it never brought before is progress, and what lies before it is forgotten. After a
+change of the world (an edit that worked) looking again is right, and only failing again in the same way counts, half.
+"""
+
+from __future__ import annotations
+
+from nudge.core.loops.history import Call, CallHistory
+from nudge.core.loops.tuning import LoopTuning
+from nudge.core.loops.verdict import Finding, LoopKind
+
+_WHOLE, _HALF = 2, 1
+
+
+def is_progress(history: CallHistory, call: Call) -> bool:
+    """Whether a call that was made before has now brought something it never brought before."""
+    if call.outcome is None:
+        return False
+    before = [earlier.outcome for earlier in history.same(call.sig) if earlier is not call]
+    return call.outcome not in before and any(before)
+
+
+def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: LoopTuning) -> tuple[Finding | None, int]:
+    """The loop that this call completes, if any, and how often it was made inside the window.
+
+    Walks back over the calls that asked and brought the same without a break. An answer nobody told fits every other.
+    A change ends the row, unless the answer still speaks of trouble: then all that was tried between two changes is
+    one attempt, and an attempt counts half.
+    """
+    same = history.same(call.sig)
+    earlier = same[:-1] if same and same[-1] is call else [one for one in same if one.serial < call.serial]
+    answer, later, window_ends = call.outcome, call, call.serial - tuning.window
+    score, count = _WHOLE, 1
+    evidence: list[Call] = []
+    complete = broken = False
+    for one in reversed(earlier):
+        if one.serial < history.floor or (one.epoch != call.epoch and not call.trouble):
+            broken = True
+            break
+        if answer is None:
+            answer = one.outcome
+        elif one.outcome is not None and one.outcome != answer:
+            broken = True
+            break
+        if one.serial > window_ends:
+            count += 1
+        elif complete:
+            break
+        if not complete:
+            evidence.append(one)
+            score += _WHOLE if one.epoch == call.epoch else _HALF if one.epoch != later.epoch else 0
+            complete = score >= threshold * _WHOLE
+        later = one
+    if complete:
+        first = evidence[-1].serial
+        period = min(1 + len(_repeated_between(history, call, evidence)), tuning.max_cycle)
+        if first > window_ends:
+            return _finding(call, count, period), count
+        if period > 1 and call.serial - first < (len(evidence) + 1) * period * (1 + tuning.noise):
+            count = len(evidence) + 1
+            return _finding(call, count, period), count
+    return (_find_alternation(earlier, call, threshold, tuning) if broken else None), count
+
+
+def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Finding | None:
+    """One tool that fails with the same error again and again, whatever it is given.
+
+    Other tools in between do not matter; one success of this tool or another error of it ends the row. Failures in
+    one breath count once: a batch of guesses is one guess.
+    """
+    if not call.failed:
+        return None
+    count, steps, most = 1, {call.step}, 2 * tuning.error_threshold
+    for earlier in history.backwards_from(call):
+        if earlier.tool != call.tool or earlier.outcome is None:
+            continue
+        if earlier.outcome != call.outcome or count == most:
+            break
+        if earlier.step is None or earlier.step not in steps:
+            count += 1
+            steps.add(earlier.step)
+    if count < tuning.error_threshold:
+        return None
+    return Finding(LoopKind.ERROR, f"{call.tool}{call.outcome}", count, count)
+
+
+def _finding(call: Call, count: int, period: int) -> Finding:
+    return Finding(LoopKind.CYCLE if period > 1 else LoopKind.CALL, call.sig, count, count, period)
+
+
+def _repeated_between(history: CallHistory, call: Call, evidence: list[Call]) -> set[str]:
+    """What happened between each two of these calls, every time: the rest of the circle."""
+    common: set[str] | None = None
+    later = call
+    for one in evidence:
+        between = history.keys_between(one.serial, later.serial)
+        common = between if common is None else common & between
+        if not common:
+            return set()
+        later = one
+    return common or set()
+
+
+def _find_alternation(earlier: list[Call], call: Call, threshold: int, tuning: LoopTuning) -> Finding | None:
+    """One call whose answers come round in a circle: on, off, on, off, on, off.
+
+    A value that goes up and down is no circle; only an exact one is, and only if nothing was changed after its first
+    round.
+    """
+    if len(earlier) + 1 < 2 * threshold:
+        return None
+    calls = [*earlier[1 - threshold * tuning.max_cycle :], call]
+    answers = [one.outcome for one in calls]
+    for period in range(2, tuning.max_cycle + 1):
+        length = threshold * period
+        if length > len(calls):
+            return None
+        round_ = answers[-period:]
+        if None in round_ or len(set(round_)) == 1 or answers[-length:] != round_ * threshold:
+            continue
+        if calls[period - length].epoch != call.epoch:
+            continue
+        if call.serial - calls[-length].serial >= max(tuning.window, length * (1 + tuning.noise)):
+            continue
+        while length < len(calls) and answers[-length - 1] == answers[period - length - 1]:
+            length += 1
+        return Finding(LoopKind.CYCLE, call.sig, length, length // period, period)
+    return None

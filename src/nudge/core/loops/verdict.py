@@ -1,0 +1,126 @@
+"""What the loop detector answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class LoopAction(StrEnum):
+    """NONE: go on. NUDGE: tell the model. WARN: tell it in stronger words. REFUSE: do not make this call."""
+
+    NONE = "none"
+    NUDGE = "nudge"
+    WARN = "warn"
+    REFUSE = "refuse"
+
+
+class LoopKind(StrEnum):
+    """CALL: one call again and again. CYCLE: several calls in turn. ERROR: one tool, other arguments, the same error.
+    MESSAGE: the agent says the same and does nothing. OUTPUT: the model's own words repeat themselves."""
+
+    CALL = "call"
+    CYCLE = "cycle"
+    ERROR = "error"
+    MESSAGE = "message"
+    OUTPUT = "output"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopResult:
+    """The answer to one record or peek.
+
+    `count` is how often the same has happened, this time included; `period` is the length of the cycle, 1 where one
+    thing is repeated. `message` says what was seen, `advice` what to do instead; both are empty where all is well.
+    """
+
+    is_loop: bool = False
+    message: str = ""
+    count: int = 1
+    action: LoopAction = LoopAction.NONE
+    kind: LoopKind | None = None
+    tool: str = ""
+    period: int = 1
+    advice: str = ""
+
+    @property
+    def text(self) -> str:
+        """The message and the advice as one text for the model. It never quotes the arguments: a repeated call that
+        is shown to the model once more is one more reason to repeat it."""
+        return f"{self.message}. {self.advice}" if self.is_loop else ""
+
+
+class Finding(NamedTuple):
+    """A loop before it is decided how strictly to answer it. `times` counts calls, `repeats` whole rounds."""
+
+    kind: LoopKind
+    key: str
+    times: int
+    repeats: int
+    period: int = 1
+
+
+_QUIET = tuple(LoopResult(count=count) for count in range(65))
+
+
+def quiet(count: int) -> LoopResult:
+    return _QUIET[count] if count < len(_QUIET) else LoopResult(count=count)
+
+
+@lru_cache(maxsize=256)
+def answer(finding: Finding, action: LoopAction, tool: str = "") -> LoopResult:
+    return LoopResult(
+        is_loop=True,
+        message=_message(finding, tool),
+        count=finding.times,
+        action=action,
+        kind=finding.kind,
+        tool=tool,
+        period=finding.period,
+        advice=_advice(finding.kind, action, finding.times, finding.period),
+    )
+
+
+def _message(finding: Finding, tool: str) -> str:
+    match finding.kind:
+        case LoopKind.ERROR:
+            return f"Doom loop detected: '{tool}' failed {finding.times} times with the same error"
+        case LoopKind.MESSAGE:
+            return f"Doom loop detected: the same message {finding.times} times without an action"
+        case LoopKind.OUTPUT:
+            return f"Doom loop detected: the same text {finding.times} times in one answer"
+        case _:
+            return f"Doom loop detected: '{tool}' called {finding.times} times with identical arguments"
+
+
+_STEPS = {
+    LoopKind.CALL: (
+        "Its result will be the same again. Use what it told you, look somewhere else, or change something first; if "
+        "you are waiting for something, wait once and long enough instead of asking again."
+    ),
+    LoopKind.CYCLE: (
+        "You are going round in a circle of {period} calls that bring nothing new. Say what you have learned from "
+        "them, then take a step that is not among them."
+    ),
+    LoopKind.ERROR: (
+        "Other arguments do not help. Find out why it fails before you try again: read what you assume, or use another "
+        "tool."
+    ),
+    LoopKind.MESSAGE: "Do what you announce, ask the person, or finish.",
+    LoopKind.OUTPUT: "End the answer, or go on with something that has not been said.",
+}
+
+
+def _advice(kind: LoopKind, action: LoopAction, count: int, period: int) -> str:
+    steps = _STEPS[kind].format(period=period)
+    match action:
+        case LoopAction.WARN:
+            return f"You have been told before, and it still goes on. Stop here and think again. {steps}"
+        case LoopAction.REFUSE if kind in (LoopKind.CALL, LoopKind.CYCLE):
+            return f"This call is refused because it has brought nothing new for {count} times. {steps}"
+        case LoopAction.REFUSE:
+            return f"This ends here, because nothing new has come for {count} times. {steps}"
+        case _:
+            return steps
