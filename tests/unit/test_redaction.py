@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -56,24 +58,30 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert redact(text) == text
 
 
+@dataclass
+class Written:
+    file: Path
+    console: io.StringIO
+
+    def all(self) -> str:
+        return self.file.read_text() + self.console.getvalue()
+
+
 @pytest.fixture
-def log_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Iterator[Path]:
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    for handler in before:
-        root.removeHandler(handler)
-    configure_logs("debug", SECRETS, tmp_path)
-    yield tmp_path / "nudge.log"
-    for handler in root.handlers[:]:
+def written(tmp_path: Path) -> Iterator[Written]:
+    root, level, raises = logging.getLogger(), logging.getLogger().level, logging.raiseExceptions
+    console = io.StringIO()
+    handlers = configure_logs("debug", SECRETS, tmp_path, stream=console)
+    yield Written(tmp_path / "nudge.log", console)
+    for handler in handlers:
         root.removeHandler(handler)
         handler.close()
-    for handler in before:
-        root.addHandler(handler)
     root.setLevel(level)
+    logging.raiseExceptions = raises
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_no_log_line_shows_a_secret(text: str, log_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_log_line_shows_a_secret(text: str, written: Written) -> None:
     logger = logging.getLogger("nudge.test")
     logger.info(text)
     logger.info("as an argument: %s and %r", text, {"inside": text})
@@ -88,13 +96,12 @@ def test_no_log_line_shows_a_secret(text: str, log_file: Path, capsys: pytest.Ca
             raise RuntimeError(text) from cause
     except RuntimeError:
         logger.exception("as a chain of them")
-    written = log_file.read_text() + capsys.readouterr().err
-    assert written.count("as an exception") == 2
-    assert innocent(written)
-    for line in log_file.read_text().splitlines():
+    assert written.all().count("as an exception") == 2
+    assert innocent(written.all())
+    for line in written.file.read_text().splitlines():
         assert json.loads(line)["logger"] == "nudge.test"
 
 
-def test_a_known_secret_is_hidden_whatever_its_shape(log_file: Path) -> None:
+def test_a_known_secret_is_hidden_whatever_its_shape(written: Written) -> None:
     logging.getLogger("nudge.test").warning("once %s upon a time", PASSWORD)
-    assert innocent(log_file.read_text())
+    assert innocent(written.all())

@@ -11,6 +11,7 @@ import logging.handlers
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TextIO
 
 import structlog
 from structlog.typing import Processor
@@ -32,8 +33,16 @@ class Redacting(logging.Formatter):
         return redact(self._inner.format(record), self._secrets)
 
 
-def configure_logs(level: str, secrets: Sequence[str], folder: Path | None, *, quiet: bool = False) -> None:
+def configure_logs(
+    level: str,
+    secrets: Sequence[str],
+    folder: Path | None,
+    *,
+    quiet: bool = False,
+    stream: TextIO | None = None,
+) -> list[logging.Handler]:
     """Send all logs of this process through redaction to stderr and to `folder/nudge.log` (5 files of 5 MB)."""
+    logging.raiseExceptions = False  # a handler that fails would print the record as it is, secrets and all
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_logger_name,
@@ -47,9 +56,9 @@ def configure_logs(level: str, secrets: Sequence[str], folder: Path | None, *, q
         cache_logger_on_first_use=True,
     )
     plain = structlog.dev.ConsoleRenderer(
-        colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
+        colors=(stream or sys.stderr).isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
     )
-    console = logging.StreamHandler(sys.stderr)
+    console = logging.StreamHandler(stream or sys.stderr)
     console.setFormatter(
         Redacting(structlog.stdlib.ProcessorFormatter(processor=plain, foreign_pre_chain=shared), secrets)
     )
@@ -71,11 +80,9 @@ def configure_logs(level: str, secrets: Sequence[str], folder: Path | None, *, q
         to_file.setFormatter(Redacting(lines, secrets))
         handlers.append(to_file)
     root = logging.getLogger()
-    for old in root.handlers[:]:
-        root.removeHandler(old)
-        old.close()
     for handler in handlers:
         root.addHandler(handler)
     root.setLevel(level.upper())
     for noisy in ("httpx2", "httpcore2", "httpx", "httpcore", "uvicorn", "asyncio"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+    return handlers
