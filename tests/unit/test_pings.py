@@ -124,10 +124,12 @@ def test_a_bucket_without_a_clock_is_full_and_starts_at_the_first_look() -> None
 def test_another_capacity(available: int, capacity: int, minutes: int | None, expected: float) -> None:
     budget = PingBudget.at(NOON, available=available).with_capacity(capacity, minutes, now=NOON)
     assert budget.available == expected
-    assert budget.refill_minutes == (minutes or 90)
-    assert sum(1 for _ in range(9) if (use := budget.try_use(NOON)) and (budget := use.budget) and use.granted) == int(
-        expected
-    )
+    assert budget.refill_rate_minutes == budget.refill_minutes == (minutes or 90)
+    granted = 0
+    for _ in range(9):
+        use = budget.try_use(NOON)
+        granted, budget = granted + use.granted, use.budget
+    assert granted == int(expected)
 
 
 def test_time_before_a_change_counts_at_the_old_size_and_rate() -> None:

@@ -47,18 +47,11 @@ def held_us(claims: Sequence[Instant], now: Instant, capacity: int, refill_us: i
 
     A claim exactly at `now` counts.
     """
-    full = capacity * refill_us
-    held = 0
-    later = claims[-1] if claims else now
-    for claim in reversed(claims):
-        if claim < now:
-            break
-        gap = later - claim
-        held = refill_us + (held - gap if held > gap else 0)
-        if held > full:
-            held = full
-        later = claim
-    return max(0, held - (later - now)) if held else 0
+    needs = _needs(claims, now, capacity * refill_us, refill_us)
+    if not needs:
+        return 0
+    first, held = needs[0]
+    return max(0, held - (first - now))
 
 
 def held_pings(claims: Sequence[Instant], now: Instant, capacity: int, refill_us: int) -> int:
@@ -74,16 +67,33 @@ def free_at(level_us: int, claims: Sequence[Instant], now: Instant, capacity: in
     """
     grain = refill_us // PING
     full = capacity * refill_us
-    ahead = [claim for claim in claims if claim >= now]
     start, level, earliest = now, level_us, now
-    for index, claim in enumerate(ahead):
+    for claim, needed in _needs(claims, now, full, refill_us):
         look = Instant(max(earliest, start + refill_us - level))
         if look <= claim:
             then = min(full, level + (look - start)) // grain * grain
-            if then >= refill_us + held_us(ahead[index:], look, capacity, refill_us):
+            if then >= refill_us + max(0, needed - (claim - look)):
                 return look
         level = min(full, level + (claim - start))
         if level >= refill_us:
             level -= refill_us
         start, earliest = claim, Instant(claim + CLAIM_GRACE)
     return Instant(max(earliest, start + refill_us - level))
+
+
+def _needs(claims: Sequence[Instant], now: Instant, full: int, refill_us: int) -> list[tuple[Instant, int]]:
+    """The claims from `now` on, earliest first, each with what must be in the bucket just before it."""
+    needs: list[tuple[Instant, int]] = []
+    held = 0
+    later = claims[-1] if claims else now
+    for claim in reversed(claims):
+        if claim < now:
+            break
+        gap = later - claim
+        held = refill_us + (held - gap if held > gap else 0)
+        if held > full:
+            held = full
+        needs.append((claim, held))
+        later = claim
+    needs.reverse()
+    return needs

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -45,6 +45,7 @@ from nudge.core.instants import (
     start_of_day,
     to_timedelta,
 )
+from nudge.core.ping_fields import day_of, iso, level_of, whole_number
 from nudge.errors import UsageError
 
 FULL: Final = -1
@@ -144,7 +145,7 @@ class PingBudget:
         """
         instant = as_instant(now)
         today = local_date(instant, zone)
-        level = FULL if available is None else _level_of(available)
+        level = FULL if available is None else level_of(available)
         return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, zone)
 
     @property
@@ -244,9 +245,9 @@ class PingBudget:
             "refill_rate_minutes": self.refill_minutes,
             "last_refill": None if self.last_refill is None else rfc3339(self.last_refill),
             "critical_used": self.critical_used,
-            "critical_reset_date": _iso(self.critical_reset_date),
+            "critical_reset_date": iso(self.critical_reset_date),
             "daily_used": self.daily_used,
-            "daily_used_reset": _iso(self.daily_used_reset),
+            "daily_used_reset": iso(self.daily_used_reset),
         }
 
     @classmethod
@@ -260,14 +261,14 @@ class PingBudget:
             return cls(zone=zone)
         last_refill = data.get("last_refill")
         return cls(
-            capacity=_whole(data, "capacity", 5),
-            refill_minutes=_whole(data, "refill_rate_minutes", 90),
-            level=_level_of(data["available"]) if "available" in data else FULL,
+            capacity=whole_number(data, "capacity", 5),
+            refill_minutes=whole_number(data, "refill_rate_minutes", 90),
+            level=level_of(data["available"]) if "available" in data else FULL,
             last_refill=None if last_refill is None else parse_rfc3339(str(last_refill)),
-            critical_used=_whole(data, "critical_used", 0),
-            critical_reset_date=_day(data, "critical_reset_date"),
-            daily_used=_whole(data, "daily_used", 0),
-            daily_used_reset=_day(data, "daily_used_reset"),
+            critical_used=whole_number(data, "critical_used", 0),
+            critical_reset_date=day_of(data, "critical_reset_date"),
+            daily_used=whole_number(data, "daily_used", 0),
+            daily_used_reset=day_of(data, "daily_used_reset"),
             zone=zone,
         )
 
@@ -312,29 +313,3 @@ def _turned(used: int, day: date | None, now: Instant, zone: tzinfo) -> tuple[in
 @lru_cache(maxsize=4096)
 def _end_of_day(day: date, zone: tzinfo) -> Instant:
     return start_of_day(day + timedelta(days=1), zone)
-
-
-def _level_of(available: object) -> int:
-    try:
-        return int((Decimal(str(available)) * PING).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError) as error:
-        raise UsageError(f"{available!r} is not a number of pings.", next_step="Give a number such as 4.6.") from error
-
-
-def _whole(data: Mapping[str, object], key: str, default: int) -> int:
-    value = data.get(key, default)
-    if type(value) is not int:
-        raise UsageError(f"The ping budget's {key} is {value!r}.", next_step="Give a whole number.")
-    return value
-
-
-def _day(data: Mapping[str, object], key: str) -> date | None:
-    value = data.get(key)
-    try:
-        return None if value is None else date.fromisoformat(str(value))
-    except ValueError as error:
-        raise UsageError(f"The ping budget's {key} is {value!r}.", next_step="Write a date like 2026-02-20.") from error
-
-
-def _iso(day: date | None) -> str | None:
-    return None if day is None else day.isoformat()
