@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339
+from nudge.core.restraint import Availability, Restraint, RestraintKind, recognise
+
+NOW = parse_rfc3339("2026-02-20T21:00:00Z")
+BUSY, ALONE, AGAIN = RestraintKind.BUSY, RestraintKind.LEFT_ALONE, RestraintKind.ASK_AGAIN
+
+ASKED = {
+    "busy": (BUSY, 120),
+    "Busy!": (BUSY, 120),
+    "I'm busy": (BUSY, 120),
+    "I’m busy": (BUSY, 120),
+    "im busy rn": (BUSY, 120),
+    "I am busy": (BUSY, 120),
+    "focusing": (BUSY, 120),
+    "I am focusing": (BUSY, 120),
+    "focussing right now": (BUSY, 120),
+    "I'm focusing on the paper": (BUSY, 120),
+    "sorry, super busy right now": (BUSY, 120),
+    "kinda busy atm": (BUSY, 120),
+    "not now, busy": (BUSY, 120),
+    "hey I'm a bit busy": (BUSY, 120),
+    "too busy to talk": (BUSY, 120),
+    "busy with work": (BUSY, 120),
+    "busy today": (BUSY, 120),
+    "busy all day": (BUSY, 120),
+    "I'm busy until 5": (BUSY, 120),
+    "I would love to but I'm busy": (BUSY, 120),
+    "Not hungry. Focusing.": (BUSY, 120),
+    "busy - talk later": (BUSY, 120),
+    "need to focus": (BUSY, 120),
+    "I'm in focus mode": (BUSY, 120),
+    "busy for 30 min": (BUSY, 30),
+    "busy for the next hour": (BUSY, 60),
+    "I'll be busy for an hour": (BUSY, 60),
+    "leave me alone": (ALONE, None),
+    "LEAVE ME ALONE!!": (ALONE, None),
+    "please just leave me alone": (ALONE, None),
+    "can you leave me alone?": (ALONE, None),
+    "Why won't you leave me alone": (ALONE, None),
+    "I'm busy, leave me alone": (ALONE, None),
+    "ok leave me alone until tomorrow": (ALONE, None),
+    "stop messaging me": (ALONE, None),
+    "leave me alone for 2 hours": (ALONE, 120),
+    "30 more min": (AGAIN, 30),
+    "30 more min.": (AGAIN, 30),
+    "30m more": (AGAIN, 30),
+    "give me 20 more minutes": (AGAIN, 20),
+    "give me 20 minutes": (AGAIN, 20),
+    "gimme an hour": (AGAIN, 60),
+    "another 15 minutes": (AGAIN, 15),
+    "another half-hour": (AGAIN, 30),
+    "half an hour more": (AGAIN, 30),
+    "just one more hour please": (AGAIN, 60),
+    "five more minutes": (AGAIN, 5),
+    "forty-five more minutes": (AGAIN, 45),
+    "1.5 more hours": (AGAIN, 90),
+    "an hour and a half more": (AGAIN, 90),
+    "I need 30 more minutes to finish this": (AGAIN, 30),
+    "can I have 5 more min?": (AGAIN, 5),
+    "ask me again in 45 minutes": (AGAIN, 45),
+    "check back in 20 min": (AGAIN, 20),
+    "in 30 min": (AGAIN, 30),
+    "snooze for 10 min": (AGAIN, 10),
+    "busy, 30 more min": (AGAIN, 30),
+    "24 more hours": (AGAIN, 1440),
+}
+
+WORDS = ["please", "just", "busy", "so", "can't", "30", "more", "min", "a", "half", "and", "leave", "me", "?", ","]
+
+NOT_ASKED = [
+    "",
+    "???",
+    "hello",
+    "business is slow",
+    "the busyness of it all",
+    "busy-ness",
+    "busybody",
+    "not busy",
+    "I'm not busy",
+    "I am not that busy",
+    "no longer busy",
+    "I'm never busy",
+    "isn't it a busy day",
+    "busy?",
+    "are you busy?",
+    "Mary is busy",
+    "he is too busy to come",
+    "the line was busy",
+    "busy day today",
+    "what a busy week",
+    "busy tomorrow",
+    "I'm busy on Fridays",
+    "I'll be busy later",
+    "I was busy yesterday",
+    "sorry, I've been busy",
+    "if I'm busy just wait",
+    "keep me busy",
+    "I'm not focusing",
+    "having trouble focusing",
+    "focusing is hard",
+    "what should I be focusing on?",
+    "don't leave me alone",
+    "never leave me alone",
+    "she won't leave me alone",
+    "I told him to leave me alone",
+    "leave him alone",
+    "30 more emails",
+    "30 more pages",
+    "one more episode",
+    "more minutes",
+    "0 more min",
+    "25 more hours",
+    "5000 more minutes",
+    "more @1800000000",
+    "it took 30 more minutes than yesterday",
+    "I ran for 20 more minutes",
+    "I slept an hour more",
+    "the meeting is in 30 min",
+    "remind me in 30 min to call mom",
+    "30 min",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ASKED.items(), ids=ASKED)
+def test_what_asks_for_restraint(text: str, expected: tuple[RestraintKind, int | None]) -> None:
+    kind, minutes = expected
+    assert recognise(text) == Restraint(kind, None if minutes is None else minutes * MINUTE)
+
+
+@pytest.mark.parametrize("text", NOT_ASKED)
+def test_what_does_not(text: str) -> None:
+    assert recognise(text) is None
+
+
+@given(st.text(max_size=300) | st.lists(st.sampled_from(WORDS)).map(" ".join))
+def test_no_text_breaks_it_and_a_duration_is_at_most_a_day(text: str) -> None:
+    found = recognise(text)
+    assert found is None or found.duration is None or 0 < found.duration <= 24 * HOUR
+
+
+def test_a_long_message_is_read_at_its_beginning() -> None:
+    assert recognise("x " * 600 + ". leave me alone") is None
+    assert recognise("leave me alone. " + "x " * 6000) is not None
+
+
+def later(minutes: int) -> Instant:
+    return Instant(NOW + minutes * MINUTE)
+
+
+def test_busy_is_for_two_hours_and_a_short_answer_does_not_end_it() -> None:
+    busy = Availability().heard("busy", NOW)
+    assert busy == Availability(last_conversation=NOW, busy_until=later(120))
+    assert busy.heard("ok thanks", later(1)).busy_until == later(120)
+
+
+def test_leave_me_alone_ends_with_the_next_conversational_message_only() -> None:
+    alone = Availability().heard("leave me alone", NOW)
+    assert alone.left_alone
+    assert alone.seen_active(later(60)) == alone
+    assert alone.heard("leave me alone!", later(60)).left_alone
+    assert not alone.heard("hi again", later(60)).left_alone
+
+
+def test_left_alone_for_a_time_is_quiet_until_then() -> None:
+    assert Availability().heard("leave me alone for 2 hours", NOW) == Availability(NOW, quiet_until=later(120))
+    longer = Availability(quiet_until=later(500)).heard("leave me alone for 2 hours", NOW)
+    assert longer.quiet_until == later(500)
+
+
+def test_a_delay_replaces_the_one_before() -> None:
+    first = Availability().heard("30 more min", NOW)
+    assert first.ask_again_at == later(30)
+    assert first.heard("hm", later(10)).ask_again_at == later(30)
+    assert first.heard("5 more minutes", later(10)).ask_again_at == later(15)
