@@ -261,7 +261,7 @@ candidates = st.builds(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(states, candidates)
 def test_whatever_the_state(state: Attention, candidate: Candidate) -> None:
     decision = decide(state, candidate, NOW)
@@ -282,7 +282,7 @@ def test_whatever_the_state(state: Attention, candidate: Candidate) -> None:
             assert (takes is Takes.CRITICAL) <= candidate.critical
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(states, candidates)
 def test_what_waits_gets_through_in_the_end(state: Attention, candidate: Candidate) -> None:
     """Asking again at the end of each window comes to an end, once the person is no longer left alone."""

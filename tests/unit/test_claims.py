@@ -86,7 +86,7 @@ def served(budget: PingBudget, claims: list[Instant]) -> list[bool]:
     return result
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(levels, minutes_ahead)
 def test_a_granted_ping_costs_no_claim_its_own(level: int, minutes: list[int]) -> None:
     budget = PingBudget(level=level, last_refill=NOON)
@@ -96,7 +96,7 @@ def test_a_granted_ping_costs_no_claim_its_own(level: int, minutes: list[int]) -
         assert all(served(use.budget, claims))
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(levels, minutes_ahead)
 def test_nothing_is_held_back_without_need(level: int, minutes: list[int]) -> None:
     """Where one more ping would leave every claim served, it is granted."""
@@ -107,7 +107,7 @@ def test_nothing_is_held_back_without_need(level: int, minutes: list[int]) -> No
         assert budget.try_use(NOON, claims=claims).granted
 
 
-@settings(max_examples=100)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.integers(0, 900), max_size=40), st.lists(st.integers(400, 900), min_size=1, max_size=5, unique=True))
 def test_chatter_never_takes_an_evening_that_a_full_bucket_could_serve(attempts: list[int], evening: list[int]) -> None:
     budget = PingBudget.at(NOON)
@@ -156,7 +156,7 @@ def test_a_bucket_filled_in_the_future_is_waited_for() -> None:
     assert PingBudget.at(at(60), available="0.5").free_at(NOON) == at(105)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(levels, minutes_ahead, st.integers(0, 5400))
 def test_the_free_instant_is_ahead_and_true(level: int, minutes: list[int], remainder: int) -> None:
     """If the claims take their pings on the way, the ping is granted at the instant that was named."""

@@ -32,6 +32,7 @@ def test_ninety_loads_a_minute_apart_give_one_whole_ping() -> None:
     assert budget.try_use(after(90)).granted
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 1000),
     st.integers(1, 10),
@@ -215,6 +216,7 @@ def test_json_has_the_eight_fields() -> None:
     assert PingBudget().to_json()["last_refill"] is None
 
 
+@settings(deadline=None)
 @given(
     st.integers(1, 1000), st.integers(1, 10_000), st.integers(0, 10**9), st.integers(0, 2**51), st.integers(0, 99),
     st.dates(date(2000, 1, 1), date(2100, 1, 1)),
@@ -276,7 +278,7 @@ DEBIT = f"""
 """
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     capacity=st.integers(1, 8),
     rate=st.integers(1, 200),

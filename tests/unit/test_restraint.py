@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339
@@ -138,6 +138,7 @@ def test_what_does_not(text: str) -> None:
     assert recognise(text) is None
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300) | st.lists(st.sampled_from(WORDS)).map(" ".join))
 def test_no_text_breaks_it_and_a_duration_is_at_most_a_day(text: str) -> None:
     found = recognise(text)
