@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.core.instants import SECOND, Instant, from_local, rfc3339, to_datetime
-from nudge.core.phrases import understand
+from nudge.core.phrases import dateparser_gate, understand
+from nudge.core.phrases.tokens import Kind, tokenize
+from nudge.core.phrases.vocabulary import VOCABULARY
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
@@ -178,7 +180,13 @@ ONCE = [
     ("on the 18th at 3pm", "2026-02-18 15:00"),
     ("on the 18th", "2026-03-18 09:00"),
     ("the 31st", "2026-03-31 09:00"),
-    # Other languages, through the gate: the clock and the day are both said.
+    ("on friday the 20th", "2026-02-20 09:00"),
+    ("friday the 20th at 4pm", "2026-02-20 16:00"),
+    ("friday the 13th", "2026-03-13 09:00"),
+]
+
+FOREIGN = [
+    # Through the gate: the clock and the day are both said, or a counted distance.
     ("morgen um 15 Uhr", "2026-02-19 15:00"),
     ("demain à 9h", "2026-02-19 09:00"),
     ("mañana a las 10:00", "2026-02-19 10:00"),
@@ -188,6 +196,12 @@ ONCE = [
     ("dans 2 heures", "2026-02-18 16:00"),
     ("in 3 Tagen", "2026-02-21 14:00"),
     ("mercredi 15:00", "2026-02-18 15:00"),
+    ("um 15 Uhr", "2026-02-18 15:00"),
+    ("um 9 Uhr", "2026-02-19 09:00"),
+    ("heute um 20 Uhr", "2026-02-18 20:00"),
+    ("明日 15時", "2026-02-19 15:00"),
+    ("venerdì alle 17:00", "2026-02-20 17:00"),
+    ("20 février 2027 à 15h", "2027-02-20 15:00"),
 ]
 
 AT_OTHER_TIMES = [
@@ -195,6 +209,7 @@ AT_OTHER_TIMES = [
     ("2026-02-18T16:00:00-05:00", "3pm", "2026-02-19T15:00:00-05:00", "3pm has passed at 4pm"),
     ("2026-02-18T15:00:00-05:00", "3pm", "2026-02-19T15:00:00-05:00", "exactly 3pm is not in the future"),
     ("2026-02-18T07:00:00-05:00", "at 9", "2026-02-18T09:00:00-05:00", "before nine, at 9 can only be this morning"),
+    ("2026-02-18T22:00:00-05:00", "at 9", "2026-02-19T09:00:00-05:00", "after nine at night it can only be tomorrow"),
     ("2026-02-18T21:00:00-05:00", "midnight", "2026-02-19T00:00:00-05:00", "the next midnight"),
     ("2026-02-16T10:00:00-05:00", "tuesday", "2026-02-17T09:00:00-05:00", "Monday: Tuesday is tomorrow"),
     ("2026-02-16T10:00:00-05:00", "next tuesday", "2026-02-24T09:00:00-05:00", "Monday: next Tuesday is in next week"),
@@ -220,7 +235,7 @@ def local(text: str) -> Instant:
     return from_local(datetime.fromisoformat(text), TORONTO)
 
 
-@pytest.mark.parametrize(("phrase", "expected"), ONCE, ids=[f"{p} is {e}" for p, e in ONCE])
+@pytest.mark.parametrize(("phrase", "expected"), ONCE + FOREIGN, ids=[f"{p} is {e}" for p, e in ONCE + FOREIGN])
 def test_a_phrase_means_one_instant(phrase: str, expected: str) -> None:
     understood = understand(phrase, NOW, TORONTO)
     assert (understood.rrule, understood.every) == (None, None)
@@ -236,3 +251,11 @@ def test_a_phrase_means_one_instant(phrase: str, expected: str) -> None:
 def test_a_phrase_at_another_time(now: str, phrase: str, expected: str) -> None:
     instant = Instant(int(datetime.fromisoformat(now).timestamp()) * SECOND)
     assert rfc3339(understand(phrase, instant, TORONTO).first, TORONTO) == expected
+
+
+@pytest.mark.parametrize("phrase", [phrase for phrase, _ in ONCE])
+def test_a_phrase_of_our_own_never_reaches_dateparser(phrase: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dateparser_gate, "_parse_from", lambda *_: pytest.fail("asked dateparser"))
+    understand(phrase, NOW, TORONTO)
+    words = {token.text for token in tokenize(phrase) if token.kind is Kind.WORD}
+    assert words <= VOCABULARY | {"t"}

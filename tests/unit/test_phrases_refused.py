@@ -115,6 +115,12 @@ REFUSED = [
     ("mañana a las 10", "mañana"),
     ("domani alle 1", "domani"),
     ("freitag um 5", "freitag"),
+    ("il y a 5 jours", "il"),
+    ("hoje às 9h foo", "hoje"),
+    ("lunes martes 10:00", "lunes"),
+    ("morgen um 15 Uhr und 17 Uhr", "morgen"),
+    ("marzo 10:00", "marzo"),
+    ("friday the 21st", "not a Friday but a Saturday"),
     ("a" * 500, "200"),
     ("3pm " * 60, "200"),
 ]

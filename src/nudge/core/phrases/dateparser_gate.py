@@ -15,6 +15,7 @@ What passes is a day and a clock, or a distance, and takes the same way as a phr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,10 +27,15 @@ from nudge.core.phrases.pieces import Clock, Day, InDays, OnDate, OnWeekday, Shi
 from nudge.core.phrases.tokens import Kind, tokenize
 from nudge.core.phrases.vocabulary import RHYTHMS, VOCABULARY
 
-LANGUAGES: Final = (
-    "fr", "de", "es", "it", "pt", "nl", "pl", "ru", "uk", "sv", "da", "nb", "fi", "cs", "tr", "ja", "zh", "ko",
-)  # fmt: skip
-"""What dateparser is asked for. English has its own grammar, and all its 200 languages take over a second to load."""
+_LATIN: Final = ("fr", "de", "es", "it", "pt", "nl", "pl", "sv", "da", "nb", "fi", "cs", "tr")
+_SCRIPTS: Final = {
+    "CYRILLIC": ("ru", "uk"),
+    "CJK": ("ja", "zh"),
+    "HIRAGANA": ("ja",),
+    "KATAKANA": ("ja",),
+    "HANGUL": ("ko",),
+}
+"""The languages dateparser is asked for. English has its own grammar, and all 200 take over a second to load."""
 
 LONGEST: Final = 60
 """Characters; a time in words is short."""
@@ -46,6 +52,7 @@ _BASES: Final = (datetime(2026, 2, 18, 0, 0, 11), datetime(2029, 7, 6, 0, 0, 23)
 class _Parsed:
     """One text, parsed from both starting points in one language."""
 
+    language: str
     first: datetime
     second: datetime
 
@@ -87,12 +94,16 @@ def _with_clock(plain: str, match: re.Match[str]) -> Iterator[Reading]:
     if hour > 23 or minute > 59:
         return
     said = f"{hour:02}:{minute:02}"
-    numbers = [int(number) for number in _NUMBER.findall(plain[: match.start()] + " " + plain[match.end() :])]
-    for parsed in _parse(f"{plain[: match.start()]}{said}{plain[match.end() :]}"):
+    before, after = plain[: match.start()], plain[match.end() :]
+    numbers = [int(number) for number in _NUMBER.findall(f"{before} {after}")]
+    for parsed in _parse(f"{before}{said}{after}"):
         if all(moment.time().isoformat() == f"{said}:00" for moment in (parsed.first, parsed.second)):
             day = _day(parsed, numbers)
-            if day is not None:
-                yield Reading(day=day, clocks=(Clock(parsed.first.time(), said, marked=True),))
+            clocks = (Clock(parsed.first.time(), said, marked=True),)
+            if day == InDays(0) and _parse_from(_BASES[0], f"{before} {after}", parsed.language) is None:
+                yield Reading(clocks=clocks)  # "um 15 Uhr" names no day, "heute um 15 Uhr" does
+            elif day is not None:
+                yield Reading(day=day, clocks=clocks)
 
 
 def _day(parsed: _Parsed, numbers: list[int]) -> Day | None:
@@ -112,12 +123,13 @@ def _day(parsed: _Parsed, numbers: list[int]) -> Day | None:
 def _counted(plain: str) -> Iterator[Reading]:
     """ "dans 2 heures": one number of minutes, hours, days or weeks; with one more it has to be one unit further."""
     match = _NUMBER.search(plain)
-    if match is None or len(_NUMBER.findall(plain)) != 1 or int(match[0]) < 1:
+    if match is None or match.end() == len(plain) or len(_NUMBER.findall(plain)) != 1 or int(match[0]) < 1:
         return
     count = int(match[0])
-    further = {
-        parsed.moved for parsed in _parse(f"{plain[: match.start()]}{count + 1}{plain[match.end() :]}") if parsed.moved
-    }
+    one_more = _parse(f"{plain[: match.start()]}{count + 1}{plain[match.end() :]}")
+    further = {parsed.moved for parsed in one_more} - {None}
+    if not further:
+        return
     for parsed in _parse(plain):
         unit = None if parsed.moved is None else parsed.moved / count
         if unit in _UNITS and parsed.moved is not None and parsed.moved + unit in further:
@@ -129,10 +141,16 @@ _UNITS: Final = (timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), ti
 
 
 def _parse(plain: str) -> Iterator[_Parsed]:
-    for language in LANGUAGES:
+    for language in _languages_of(plain):
         first, second = (_parse_from(base, plain, language) for base in _BASES)
         if first is not None and second is not None:
-            yield _Parsed(first, second)
+            yield _Parsed(language, first, second)
+
+
+def _languages_of(plain: str) -> tuple[str, ...]:
+    """The languages that are written with the letters of this text."""
+    scripts = {unicodedata.name(char, "").partition(" ")[0] for char in plain}
+    return tuple(sorted({language for script in scripts for language in _SCRIPTS.get(script, ())})) or _LATIN
 
 
 def _parse_from(base: datetime, plain: str, language: str) -> datetime | None:
@@ -141,6 +159,6 @@ def _parse_from(base: datetime, plain: str, language: str) -> datetime | None:
     settings: dict[str, Any] = {"RELATIVE_BASE": base, "PREFER_DATES_FROM": "future", "TIMEZONE": "UTC"}
     try:
         found = dateparser.parse(plain, languages=[language], settings=settings)
-    except Exception:  # a parser of arbitrary text in 18 languages: whatever it stumbles over, it did not understand
+    except Exception:  # a parser of arbitrary text in many languages: whatever it stumbles over, it did not understand
         return None
     return None if found is None or found.tzinfo is not None else found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant, to_datetime
+from nudge.core.instants import HOUR, MINUTE, SECOND, Instant, as_instant, to_datetime
 from nudge.core.phrases.pieces import Freq, Rule
 from nudge.core.phrases.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
 
@@ -43,15 +43,12 @@ def clock_text(at: time) -> str:
 
 
 def interval_text(microseconds: int) -> str:
-    """ "every 30 minutes", "every hour and 30 minutes"."""
-    named: list[str] = []
-    for unit, name in ((DAY, "day"), (HOUR, "hour"), (MINUTE, "minute"), (SECOND, "second")):
-        count, microseconds = divmod(microseconds, unit)
-        if count:
-            named.append(f"{count} {name}s" if count > 1 else name if not named else f"1 {name}")
-    if microseconds:
-        named.append(f"{microseconds} microseconds")
-    return f"every {_listed(named)}"
+    """ "every 30 minutes", in the largest unit that leaves nothing over; never in days, which an interval is not."""
+    for unit, name in ((HOUR, "hour"), (MINUTE, "minute"), (SECOND, "second"), (1, "microsecond")):
+        count, over = divmod(microseconds, unit)
+        if not over:
+            return _every(count, name)
+    raise AssertionError("a microsecond leaves nothing over")
 
 
 def rule_text(rule: Rule, times: tuple[time, ...]) -> str:

@@ -22,6 +22,7 @@ from nudge.core.phrases.pieces import (
     InDays,
     Interval,
     OnDate,
+    OnDayOfMonth,
     OnWeekday,
     PartOfDay,
     Period,
@@ -162,7 +163,7 @@ def _with_part(reading: Reading, part: PartOfDay) -> Reading:
 
 def _merge(one: Day, other: Day) -> Day | None:
     if isinstance(one, OnWeekday) and one.week is Week.SOONEST:
-        if isinstance(other, OnDate) and other.weekday is None:
+        if isinstance(other, OnDate | OnDayOfMonth) and other.weekday is None:
             return replace(other, weekday=one.weekday)
         if other == StartOfNext(Period.WEEK):
             return replace(one, week=Week.NEXT)

@@ -106,6 +106,7 @@ class OnDate:
 @dataclass(frozen=True, slots=True)
 class OnDayOfMonth:
     day: int
+    weekday: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ def refusal(text: str, what: str, why: str, examples: Examples = TIME_EXAMPLES) 
     """The error for a phrase; `what` is what it should have been, such as "a time"."""
     first, second, third = examples
     return InvalidPhraseError(
-        f"I cannot read {shown(text)} as {what}: {why}.",
+        f"I cannot read {shown(text)} as {what}: {why}{'' if why.endswith('?') else '.'}",
         next_step=f'These work: "{first}", "{second}", "{third}".',
     )
 

@@ -8,7 +8,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from nudge.core.instants import DAY, Instant, from_local, local_date, to_datetime
-from nudge.core.phrases.echo import absolute, interval_text, rule_text
+from nudge.core.phrases.echo import absolute, clock_text, interval_text, rule_text
 from nudge.core.phrases.grammar import Reading
 from nudge.core.phrases.pieces import (
     CLOSING_TIME,
@@ -89,11 +89,15 @@ def _instant(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
         return _midnight_of(reading, now, zone)
     at = _time_on_a_day(reading, clock, part, now, zone)
     for day in _candidates(reading, local_date(now, zone)):
-        instant = from_local(datetime.combine(day, at), zone)
+        instant = _on(day, at, zone)
         if instant > now:
             return instant
     # None is ahead: give the last one, and the caller says that it is past.
     return instant
+
+
+def _on(day: date, at: time, zone: ZoneInfo) -> Instant:
+    return from_local(datetime.combine(day, at), zone)
 
 
 def _single_clock(reading: Reading) -> Clock | None:
@@ -118,7 +122,7 @@ def _shifted_to(shift: Shift, clock: Clock | None, part: Part | None, now: Insta
     at = part.default if part is not None else DEFAULT_TIME
     if clock is not None:
         at = part.fit(clock) if part is not None else unambiguous(clock)
-    return from_local(datetime.combine(day, at), zone)
+    return _on(day, at, zone)
 
 
 def _next_time(clock: Clock | None, part: Part | None, now: Instant, zone: ZoneInfo) -> Instant:
@@ -129,30 +133,31 @@ def _next_time(clock: Clock | None, part: Part | None, now: Instant, zone: ZoneI
     else:
         assert clock is not None
         at = unambiguous(clock)
-    instant = from_local(datetime.combine(today, at), zone)
+    instant = _on(today, at, zone)
     if instant > now:
         return instant
     if part is None and clock is not None and not clock.marked:
-        later = from_local(datetime.combine(today, at.replace(hour=(at.hour + 12) % 24)), zone)
+        later = _on(today, at.replace(hour=(at.hour + 12) % 24), zone)
         if later > now:
             raise Refused(f"is that {clock.said}pm today or {clock.said}am tomorrow?")
         if at.hour == 12:
-            raise Refused("say noon or midnight")
-    return from_local(datetime.combine(today + timedelta(days=1), at), zone)
+            raise Refused(f"say {clock.said}am or {clock.said}pm")
+    return _on(today + timedelta(days=1), at, zone)
 
 
 def _time_on_a_day(reading: Reading, clock: Clock | None, part: Part | None, now: Instant, zone: ZoneInfo) -> time:
     if clock is None:
-        return part.default if part is not None else CLOSING_TIME if isinstance(reading.day, EndOf) else DEFAULT_TIME
+        at = part.default if part is not None else CLOSING_TIME if isinstance(reading.day, EndOf) else DEFAULT_TIME
+        if reading.day == InDays(0) and _on(local_date(now, zone), at, zone) <= now:
+            raise Refused(f"{clock_text(at)} today is in the past; add a time, such as today 11pm")
+        return at
     if part is not None:
         return part.fit(clock)
     if isinstance(reading.day, OnDate) and reading.day.numeric:
         return clock.at
     at = unambiguous(clock)
-    if reading.day == InDays(0) and not clock.marked:
-        today = from_local(datetime.combine(local_date(now, zone), at), zone)
-        if today <= now:
-            raise Refused(f"{clock.said}am is in the past; say {clock.said}pm if you mean that")
+    if reading.day == InDays(0) and not clock.marked and _on(local_date(now, zone), at, zone) <= now:
+        raise Refused(f"{clock.said}am is in the past; say {clock.said}pm if you mean that")
     return at
 
 
@@ -167,7 +172,7 @@ def _midnight_of(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
     """Midnight of today is the coming one; of another day it could be its first or its last moment."""
     today = local_date(now, zone)
     if reading.day == InDays(0) and (reading.part is None or reading.part.part in (Part.NIGHT, Part.EVENING)):
-        return from_local(datetime.combine(today + timedelta(days=1), time(0)), zone)
+        return _on(today + timedelta(days=1), time(0), zone)
     day = next(iter(_candidates(reading, today)))
     this, following = (WEEKDAY_NAMES[(day + timedelta(days=step)).weekday()].casefold() for step in (0, 1))
     raise Refused(f"say {this} 11:59pm or {following} 00:00")
@@ -188,11 +193,11 @@ def _candidates(reading: Reading, today: date) -> Iterator[date]:
                 yield soonest + timedelta(days=7)
         case OnDate():
             yield from _years_of(reading.day, today)
-        case OnDayOfMonth(number):
+        case OnDayOfMonth(number, weekday):
             for months in range(4):
-                month = _plus_months(today.replace(day=1), months)
-                if (month + timedelta(days=number - 1)).month == month.month:
-                    yield month.replace(day=number)
+                found = _plus_months(today.replace(day=1), months) + timedelta(days=number - 1)
+                if found.day == number and found >= today:
+                    yield _checked_weekday(found, weekday)
         case StartOfNext(Period.WEEK):
             yield today + timedelta(days=7 - today.weekday())
         case StartOfNext(Period.MONTH):
@@ -216,12 +221,16 @@ def _years_of(day: OnDate, today: date) -> Iterator[date]:
         if leap_day and not _is_leap(year):
             continue
         found = date(year, day.month, day.day)
-        if day.weekday is not None and found.weekday() != day.weekday:
-            said, true = WEEKDAY_NAMES[day.weekday], WEEKDAY_NAMES[found.weekday()]
-            raise Refused(f"{found.isoformat()} is not a {said} but a {true}")
-        yield found
+        yield _checked_weekday(found, day.weekday)
         if day.year is None and (today - found).days in range(JUST_PASSED + 1):
             raise Refused(f"{found.isoformat()} is in the past; add the year if you mean {year + 1}")
+
+
+def _checked_weekday(day: date, weekday: int | None) -> date:
+    if weekday not in (None, day.weekday()):
+        said, true = WEEKDAY_NAMES[weekday or 0], WEEKDAY_NAMES[day.weekday()]
+        raise Refused(f"{day.isoformat()} is not a {said} but a {true}")
+    return day
 
 
 def _is_leap(year: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from nudge.core.instants import Instant
+from nudge.core.phrases.dateparser_gate import translate
 from nudge.core.phrases.grammar import read
 from nudge.core.phrases.refusal import REMINDER_EXAMPLES, Refused, Unread, refusal, shown
 from nudge.core.phrases.resolve import resolve
@@ -21,8 +22,10 @@ MOST_WORDS: Final = 14
 """How many words of either end are looked at; no phrase for a time is longer."""
 
 _WORD: Final = re.compile(r"\S+")
-_ASKED: Final = re.compile(r"(?:please\s+)?(?:/remind(?:@\w+)?|remind\s+me|remember)(?!\S)\s*", re.IGNORECASE)
+_ASKED: Final = re.compile(r"(?:please\s+)?(?:/remind(?:@\w+)?|remind\s+me)(?!\S)\s*", re.IGNORECASE)
 _LINK: Final = re.compile(r"(?:to|that|about|of)\s+", re.IGNORECASE)
+_LINK_LAST: Final = re.compile(r"(?:(?<=\s)|\A)(?:to|that|about|of)\Z", re.IGNORECASE)
+_BY: Final = re.compile(r"\sby\s", re.IGNORECASE)
 _TRAILING: Final = re.compile(r"(?:(?<=\s)|\A)(?:by|at|on|due|@)\Z", re.IGNORECASE)
 _QUOTED: Final = re.compile(r"""\s*["“](?P<message>[^"“”]+)["”](?P<after>[^"“”]*)\Z""")
 _QUOTED_LAST: Final = re.compile(r"""(?P<before>[^"“”]*)["“](?P<message>[^"“”]+)["”]\s*\Z""")
@@ -43,7 +46,7 @@ class _Time:
     rest: str
     understood: Understood | None
     refused: Refused | None
-    names_a_day: bool = False
+    names_a_day: bool
 
 
 def split_reminder(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
@@ -95,7 +98,7 @@ def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> tuple[str, Un
     groups = match.groupdict()
     outside, _ = _without_asking((groups.get("before") or groups.get("after") or "").strip(_EDGES))
     try:
-        return groups["message"].strip(), resolve(read_any(_LINK.sub("", outside.strip(_EDGES))), now, zone)
+        return groups["message"].strip(), resolve(read_any(_LINK_LAST.sub("", outside)), now, zone)
     except Unread:
         return None
 
@@ -103,17 +106,17 @@ def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> tuple[str, Un
 def _choose(start: _Time | None, end: _Time | None, now: Instant, zone: ZoneInfo) -> _Time | None:
     if start is None or end is None:
         return end or start
-    if start.said == end.said == end.said and not (start.rest and end.rest):
-        return end
-    if start.understood is None and end.understood is not None and end.names_a_day:
-        return end
-    rest = start.rest.removesuffix(end.said) if start.rest.endswith(end.said) else ""
-    joined = _time(f"{start.said} {end.said}", rest, now, zone)
-    if joined is not None:
-        return joined
-    raise Refused(
-        f"{shown(start.said)} and {shown(end.said)} are two times; put the message in quotes, or leave one of them out"
-    )
+    if not start.rest.strip(_EDGES):
+        return start
+    if start.understood is None and start.names_a_day and end.understood is not None and end.names_a_day:
+        return end  # "last friday's numbers by tuesday": what cannot be the time belongs to the message
+    joined = _time(f"{start.said} {end.said}", start.rest.removesuffix(end.said), now, zone)
+    clear = start.understood is not None and end.understood is not None
+    if joined is None or (clear and joined.understood is None):
+        raise Refused(
+            f"{shown(start.said)} and {shown(end.said)} are two times; leave one out, or put the message in quotes"
+        )
+    return joined
 
 
 def _times_at_end(body: str, now: Instant, zone: ZoneInfo) -> Iterator[_Time]:
@@ -134,24 +137,24 @@ def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
     """The longest run of words wins, even if it is refused: "at 5 friday" must not become "friday"."""
     if said.strip(".!").casefold() in SHORT_WEEKDAYS:
         return None  # "sit in the sun"
+    names_a_day = True
     try:
         reading = read(said, free=True)
-        return _Time(said, rest, resolve(reading, now, zone), None, reading.names_a_day)
+        names_a_day = reading.names_a_day
+        return _Time(said, rest, resolve(reading, now, zone), None, names_a_day)
     except Unread:
         return None
     except Refused as refused:
         known = all(token.text in VOCABULARY for token in tokenize(said) if token.kind is Kind.WORD)
-        return _Time(said, rest, None, refused) if known else None
+        return _Time(said, rest, None, refused, names_a_day) if known else None
 
 
 def _after_last_by(body: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
     """What stands after the last "by" is said to be a time, so it may be one of another language."""
-    message, by, said = re.sub(r"\s[bB][yY]\s", "\0", body).rpartition("\0")
-    if by:
-        try:
-            return _clean(message.replace("\0", " by "), asked=True), resolve(read_any(said), now, zone)
-        except Unread:
-            pass
+    for match in list(_BY.finditer(body))[-1:]:
+        reading = translate(body[match.end() :])
+        if reading is not None:
+            return _clean(body[: match.start()], asked=True), resolve(reading, now, zone)
     raise Refused("there is no time at its beginning or its end")
 
 

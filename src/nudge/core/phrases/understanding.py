@@ -73,6 +73,8 @@ def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
         raise Refused(f"it is longer than {MAX_LENGTH} characters")
     head, _, rest = text.strip().partition(" ")
     if head.casefold() in ("until", "till", "til"):
+        if not rest.strip():
+            raise Refused(f'something is missing after "{head}"')
         until = resolve(read_any(rest), now, zone)
         if until.once is None:
             raise Refused("say one time after until")
@@ -82,7 +84,7 @@ def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
         raise Refused("it says nothing")
     reader.take_row("give", "me")
     reader.take("for", "in")
-    if reader.take("today") or reader.take_row("the", "rest", "of", "the", "day") or reader.take_row("all", "day"):
+    if reader.take("today") or _rest_of_day(reader):
         length = start_of_day(local_date(now, zone) + timedelta(days=1), zone) - now
     else:
         shift = reader.attempt(read_duration)
@@ -94,3 +96,9 @@ def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
     if not reader.done:
         raise reader.unread()
     return length
+
+
+def _rest_of_day(reader: Reader) -> bool:
+    return any(
+        reader.take_row(*words.split()) for words in ("the rest of the day", "rest of the day", "the day", "all day")
+    )

@@ -1,0 +1,130 @@
+"""Sentences that hold a message and a time. It is Wednesday 2026-02-18, 2:00 PM in Toronto."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from nudge.core.instants import MINUTE, from_local, to_datetime
+from nudge.core.phrases import split_reminder
+from nudge.errors import InvalidPhraseError
+
+TORONTO = ZoneInfo("America/Toronto")
+NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
+
+SENTENCES = [
+    # sentence, message, first time
+    ("call mum friday 5pm", "call mum", "2026-02-20 17:00"),
+    ("call mum friday 5pm!", "call mum", "2026-02-20 17:00"),
+    ("Call Mum, tomorrow at noon.", "Call Mum", "2026-02-19 12:00"),
+    ("in 20 minutes take the pizza out", "take the pizza out", "2026-02-18 14:20"),
+    ("take the pizza out in 20 minutes", "take the pizza out", "2026-02-18 14:20"),
+    ("pay rent by friday", "pay rent", "2026-02-20 09:00"),
+    ("pay rent on the 1st", "pay rent", "2026-03-01 09:00"),
+    ("taxes due april 15", "taxes", "2026-04-15 09:00"),
+    ("report due at 5pm", "report", "2026-02-18 17:00"),
+    ("call mum @ 5pm", "call mum", "2026-02-18 17:00"),
+    ("call mum - 5pm", "call mum", "2026-02-18 17:00"),
+    ("remind me to stretch every weekday at 9", "stretch", "2026-02-19 09:00"),
+    ("Remind me in 20 minutes to take the Pizza out", "take the Pizza out", "2026-02-18 14:20"),
+    ("please remind me tomorrow at 9 to call mum", "call mum", "2026-02-19 09:00"),
+    ("remind me at 5pm that the shop closes", "the shop closes", "2026-02-18 17:00"),
+    ("every day at 8pm remind me to journal", "journal", "2026-02-18 20:00"),
+    ("/remind pay rent by march 1", "pay rent", "2026-03-01 09:00"),
+    ("/remind@coach_bot pay rent by march 1", "pay rent", "2026-03-01 09:00"),
+    ("tomorrow: call mum", "call mum", "2026-02-19 09:00"),
+    ("tomorrow call mum at 5pm", "call mum", "2026-02-19 17:00"),
+    ("may 5 dentist 10am", "dentist", "2026-05-05 10:00"),
+    ("on the 1st pay rent", "pay rent", "2026-03-01 09:00"),
+    ("every weekday at 9 stretch", "stretch", "2026-02-19 09:00"),
+    ("stretch every 30 minutes", "stretch", "2026-02-18 14:30"),
+    ("pills daily at 8 and 20", "pills", "2026-02-18 20:00"),
+    ("gym mon, wed and fri at 18:00", "gym", "2026-02-18 18:00"),
+    ("pay rent on the 1st of each month", "pay rent", "2026-03-01 09:00"),
+    ("water the plants every 3 days", "water the plants", "2026-02-19 09:00"),
+    ("go to bed tonight", "go to bed", "2026-02-18 20:00"),
+    # What belongs to the message stays in it.
+    ("meditate for 20 minutes tomorrow 9am", "meditate for 20 minutes", "2026-02-19 09:00"),
+    ("read chapter 5 tomorrow 9am", "read chapter 5", "2026-02-19 09:00"),
+    ("say good morning tomorrow at 9", "say good morning", "2026-02-19 09:00"),
+    ("send biweekly report friday 5pm", "send biweekly report", "2026-02-20 17:00"),
+    ("weekly report friday 5pm", "weekly report", "2026-02-20 17:00"),
+    ("last friday report by tuesday", "last friday report", "2026-02-24 09:00"),
+    ("meet at 24 sussex drive tomorrow 9am", "meet at 24 sussex drive", "2026-02-19 09:00"),
+    ("march on washington 5pm", "march on washington", "2026-02-18 17:00"),
+    ("call in sick at 7am", "call in sick", "2026-02-19 07:00"),
+    ("fix bug #123 in 2h", "fix bug #123", "2026-02-18 16:00"),
+    ("  in 5 min   two  spaces  kept ", "two  spaces  kept", "2026-02-18 14:05"),
+    ("Größe prüfen: 🙂 friday 5pm", "Größe prüfen: 🙂", "2026-02-20 17:00"),
+    # Quotes settle what is the message.
+    ('"meeting at 5pm" in 20 minutes', "meeting at 5pm", "2026-02-18 14:20"),
+    ('remind me in 20 minutes to "join the meeting at 5pm"', "join the meeting at 5pm", "2026-02-18 14:20"),
+    ("“prepare monday standup” at 5pm", "prepare monday standup", "2026-02-18 17:00"),
+    ('say "hello" to Ann friday 5pm', 'say "hello" to Ann', "2026-02-20 17:00"),
+    # After "by" another language may follow.
+    ("pay rent by demain à 9h", "pay rent", "2026-02-19 09:00"),
+]
+
+REFUSED = [
+    # sentence, what the refusal says
+    ("", "no time"),
+    ("call mum", "no time"),
+    ("meditate 20 minutes", "no time"),
+    ("read chapter 5", "no time"),
+    ("sit in the sun", "no time"),
+    ("say good morning", "no time"),
+    ("finish the first", "no time"),
+    ("stand by me", "no time"),
+    ("do it now", "no time"),
+    ("tomorrow", "nothing to be reminded of"),
+    ("remind me at 5pm", "nothing to be reminded of"),
+    ("meet bob at 5", "5am or 5pm"),
+    ("meet bob at 5 friday", "5am or 5pm"),
+    ("at 5 call bob tomorrow", "5am or 5pm"),
+    ("tomorrow call bob at 5", "5am or 5pm"),
+    ("wake up at 6:30", "6:30pm today or 6:30am tomorrow"),
+    ("buy milk today", "add a time"),
+    ("email ann on feb 30", "no 30"),
+    ("pills twice a day", "every day at 9 and 17"),
+    ("email about last friday", "past"),
+    ("book a table for friday", '"for friday"'),
+    ("finish the report before friday", '"before friday"'),
+    ("in 20 minutes remind me of the meeting at 5pm", "two times"),
+    ("monday meeting prep friday 5pm", "two times"),
+    ("call mum on monday about the meeting at 5 pm", '"monday"'),
+]
+
+
+@pytest.mark.parametrize(("sentence", "message", "first"), SENTENCES, ids=[row[0] for row in SENTENCES])
+def test_a_sentence_is_split(sentence: str, message: str, first: str) -> None:
+    said, understood = split_reminder(sentence, NOW, TORONTO)
+    assert said == message
+    assert to_datetime(understood.first, TORONTO).strftime("%Y-%m-%d %H:%M") == first
+
+
+@pytest.mark.parametrize(("sentence", "says"), REFUSED, ids=[f"{row[0]!r}" for row in REFUSED])
+def test_a_sentence_is_refused_with_three_examples_that_work(sentence: str, says: str) -> None:
+    with pytest.raises(InvalidPhraseError) as refusal:
+        split_reminder(sentence, NOW, TORONTO)
+    assert says in refusal.value.message.partition(" as a reminder: ")[2]
+    examples = str(refusal.value.next_step).split('"')[1::2]
+    assert len(examples) == 3
+    for example in examples:
+        split_reminder(example, NOW, TORONTO)
+
+
+def test_a_long_message_keeps_its_time() -> None:
+    message = "write " + "very " * 2_000 + "much"
+    said, understood = split_reminder(f"{message} in 5 min", NOW, TORONTO)
+    assert (said, understood.once) == (message, NOW + 5 * MINUTE)
+
+
+def test_every_kind_of_time_comes_out_of_a_sentence() -> None:
+    once, rule, interval = (
+        split_reminder(f"stretch {time}", NOW, TORONTO)[1] for time in ("in 2h", "every weekday at 9", "every 30 min")
+    )
+    assert once.once is not None
+    assert rule.rrule == "FREQ=WEEKLY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0;BYSECOND=0"
+    assert interval.every == 30 * MINUTE
