@@ -132,6 +132,7 @@ RETRIES: dict[str, tuple[list[Fault], list[float]]] = {
     "a 429 that says now": ([Fault.status_of(429, retry_after=0)], [0]),
     "a 429 without a time": ([Fault.status_of(429)], [5]),
     "a 429 with nonsense": ([Fault.status_of(429, retry_after="soon")], [5]),
+    "a 408": ([Fault.status_of(408)], [10]),
     "a dropped connection": ([Fault(FaultKind.DROP)], [10]),
     "an answer cut in the middle": ([Fault(FaultKind.TRUNCATE)], [10]),
     "broken JSON": ([Fault(FaultKind.BROKEN_JSON)], [10]),
@@ -190,8 +191,8 @@ async def test_an_http_date_is_understood(service: FakeAnthropic, model: Anthrop
 
 async def test_a_service_that_hangs_is_asked_once_more(service: FakeAnthropic, clock: HastyClock) -> None:
     service.fail(Fault(FaultKind.HANG), times=10)
-    model = AnthropicModel(KEY, clock=clock, base_url=service.url, timeout=0.05)
-    with pytest.raises(ModelUnavailableError, match=r"within 0\.05 s"):
+    model = AnthropicModel(KEY, clock=clock, base_url=service.url, timeout=0.3)
+    with pytest.raises(ModelUnavailableError, match=r"within 0\.3 s"):
         await model.complete(question())
     assert (len(service.requests), clock.slept) == (2, [10])
     await model.close()

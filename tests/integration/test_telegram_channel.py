@@ -12,7 +12,7 @@ import pytest
 
 from nudge.adapters.telegram import BotIdentity, TelegramChannel
 from nudge.adapters.telegram.updates import Refused
-from nudge.app.ports.messenger import Button, ChannelRefusedError, DeliveryUnknownError, Inbound, Outbound
+from nudge.app.ports.messenger import Button, ChannelRefusedError, Inbound, Outbound
 from nudge.core.instants import SECOND, Instant
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError, UsageError
 from nudge.testing.faults import Fault, FaultKind
@@ -91,23 +91,46 @@ async def test_once_sent_the_same_row_would_be_sent_anew(service: FakeTelegram, 
     assert len(service.sent) == 2
 
 
-async def test_a_possible_repeat_says_so(service: FakeTelegram, channel: TelegramChannel) -> None:
-    await channel.send(Outbound(1, "**Pills**", possibly_repeated=True))
-    [message] = service.sent
-    assert message.text == "(You may have had this already.)\nPills"
-    assert message.entities == ({"type": "bold", "offset": 33, "length": 5},)
-
-
-async def test_a_possible_repeat_in_the_middle_marks_the_part_that_may_be_one(
+async def test_the_words_before_a_repeat_come_before_the_part_that_may_be_one(
     service: FakeTelegram, channel: TelegramChannel
 ) -> None:
-    text = "a" * 4096 + "b" * 4096
+    text, mark = "a" * 4096 + "b" * 4096, "(possibly a repeat) "
+    service.fail(Fault(FaultKind.DROP, after=1), times=2)
+    for message in (Outbound(5, text), Outbound(5, mark + text, possibly_repeated=True)):
+        with pytest.raises(ChannelUnavailableError):
+            await channel.send(message)
+    await channel.send(Outbound(5, mark + text, possibly_repeated=True))
+    assert [sent.text[:12] for sent in service.sent] == ["aaaaaaaaaaaa", "(possibly a ", "bbbbbbbbbbbb"]
+    assert "".join(sent.text for sent in service.sent[1:]) == mark + "b" * 4096
+
+
+async def test_another_text_under_the_same_id_is_a_new_message(service: FakeTelegram, channel: TelegramChannel) -> None:
     service.fail(Fault(FaultKind.DROP, after=1))
-    with pytest.raises(DeliveryUnknownError):
-        await channel.send(Outbound(5, text))
-    await channel.send(Outbound(5, text, possibly_repeated=True))
-    assert [sent.text[:5] for sent in service.sent] == ["aaaaa", "(You ", "bbbbb"]
-    assert "".join(sent.text for sent in service.sent[1:]).count("b") == 4096
+    with pytest.raises(ChannelUnavailableError):
+        await channel.send(Outbound(5, "a" * 5000))
+    await channel.send(Outbound(5, "short"))
+    assert service.sent[-1].text == "short"
+
+
+async def test_what_was_broken_off_is_not_remembered_for_ever(
+    service: FakeTelegram, channel: TelegramChannel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nudge.adapters.telegram.channel._REMEMBERED", 1)
+    for number in (1, 2):
+        service.fail(Fault.status_of(500, after=1))
+        with pytest.raises(ChannelUnavailableError):
+            await channel.send(Outbound(number, "a" * 5000))
+    await channel.send(Outbound(1, "a" * 5000))
+    assert [len(sent.text) for sent in service.sent] == [4096, 4096, 4096, 904]
+
+
+async def test_a_refusal_that_is_not_about_formatting_is_not_tried_again(
+    service: FakeTelegram, channel: TelegramChannel
+) -> None:
+    service.fail(Fault.status_of(400, message="Bad Request: odd"))
+    with pytest.raises(NudgeError, match="odd"):
+        await channel.send(Outbound(1, "**x**"))
+    assert len(service.calls) == 1
 
 
 async def test_previews_are_off(service: FakeTelegram, channel: TelegramChannel) -> None:
@@ -156,27 +179,33 @@ async def test_more_than_three_buttons_take_another_row(service: FakeTelegram, c
     assert [len(row) for row in service.sent[0].buttons] == [3, 1]
 
 
-FAILURES: dict[str, tuple[Fault, type[NudgeError], float | None]] = {
-    "429 says when": (Fault.status_of(429, retry_after=17), ChannelUnavailableError, 17),
-    "500": (Fault.status_of(500), ChannelUnavailableError, None),
-    "502 may have arrived": (Fault.status_of(502), DeliveryUnknownError, None),
-    "broken JSON may have arrived": (Fault(FaultKind.BROKEN_JSON), DeliveryUnknownError, None),
-    "a dropped connection may have arrived": (Fault(FaultKind.DROP), DeliveryUnknownError, None),
-    "a cut answer may have arrived": (Fault(FaultKind.TRUNCATE), DeliveryUnknownError, None),
-    "401": (Fault.status_of(401), NotConfiguredError, None),
-    "404": (Fault.status_of(404), NotConfiguredError, None),
+FAILURES: dict[str, tuple[Fault, type[NudgeError], float | None, bool]] = {
+    "429 says when": (Fault.status_of(429, retry_after=17), ChannelUnavailableError, 17, False),
+    "500": (Fault.status_of(500), ChannelUnavailableError, None, False),
+    "502 may have arrived": (Fault.status_of(502), ChannelUnavailableError, None, True),
+    "broken JSON may have arrived": (Fault(FaultKind.BROKEN_JSON), ChannelUnavailableError, None, True),
+    "a dropped connection may have arrived": (Fault(FaultKind.DROP), ChannelUnavailableError, None, True),
+    "a cut answer may have arrived": (Fault(FaultKind.TRUNCATE), ChannelUnavailableError, None, True),
+    "401": (Fault.status_of(401), NotConfiguredError, None, False),
+    "404": (Fault.status_of(404), NotConfiguredError, None, False),
 }
 
 
-@pytest.mark.parametrize("fault, kind, retry_after", FAILURES.values(), ids=FAILURES.keys())
+@pytest.mark.parametrize("fault, kind, retry_after, maybe_sent", FAILURES.values(), ids=FAILURES.keys())
 async def test_a_failed_send_says_what_to_do_and_no_secret(
-    service: FakeTelegram, channel: TelegramChannel, fault: Fault, kind: type[NudgeError], retry_after: float | None
+    service: FakeTelegram,
+    channel: TelegramChannel,
+    fault: Fault,
+    kind: type[NudgeError],
+    retry_after: float | None,
+    maybe_sent: bool,
 ) -> None:
     service.fail(fault)
     with pytest.raises(NudgeError) as caught:
         await channel.send(Outbound(1, "x"))
     assert type(caught.value) is kind
     assert getattr(caught.value, "retry_after", None) == retry_after
+    assert getattr(caught.value, "maybe_sent", False) is maybe_sent
     assert "SECRET" not in everything_said(caught.value)
 
 
@@ -198,7 +227,7 @@ async def test_nobody_at_the_other_end_means_not_sent(clock: HastyClock) -> None
     channel = TelegramChannel(TOKEN, person=PERSON, clock=clock, api_base=url)
     with pytest.raises(ChannelUnavailableError) as caught:
         await channel.send(Outbound(1, "x"))
-    assert type(caught.value) is ChannelUnavailableError
+    assert not caught.value.maybe_sent
     assert "SECRET" not in everything_said(caught.value)
     await channel.close()
 
@@ -216,7 +245,7 @@ async def test_the_token_is_in_no_log_at_any_level(
     caplog.set_level(logging.DEBUG)
     await channel.send(Outbound(1, "x"))
     service.fail(Fault(FaultKind.DROP))
-    with pytest.raises(DeliveryUnknownError):
+    with pytest.raises(ChannelUnavailableError):
         await channel.send(Outbound(2, "x"))
     assert "/sendMessage" in caplog.text
     assert "SECRET" not in caplog.text

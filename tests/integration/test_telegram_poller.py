@@ -101,7 +101,7 @@ async def test_of_two_channels_the_one_that_polled_first_gets_the_conflict(servi
 
 
 async def test_a_poll_that_went_dead_is_restarted(service: FakeTelegram) -> None:
-    channel = channel_at(service, HastyClock(), stall_margin=0.25)
+    channel = channel_at(service, HastyClock(), stall_margin=0.5)
     service.fail(Fault(FaultKind.HANG))
     service.say("after the stall")
     heard, _ = await channel.updates_after(0, 0)
@@ -111,7 +111,7 @@ async def test_a_poll_that_went_dead_is_restarted(service: FakeTelegram) -> None
 
 
 async def test_a_service_that_stays_dead_is_an_outage(service: FakeTelegram) -> None:
-    channel = channel_at(service, HastyClock(), stall_margin=0.25)
+    channel = channel_at(service, HastyClock(), stall_margin=0.1)
     service.fail(Fault(FaultKind.HANG), times=2)
     with pytest.raises(ChannelUnavailableError, match="did not answer"):
         await channel.updates_after(0, 0)

@@ -9,7 +9,7 @@ import pytest
 from nudge.adapters.telegram.channel import TelegramChannel
 from nudge.adapters.telegram.client import TelegramClient
 from nudge.adapters.telegram.failures import BadRequestError, ConflictError, failure_of
-from nudge.app.ports.messenger import ChannelRefusedError, DeliveryUnknownError
+from nudge.app.ports.messenger import ChannelRefusedError
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 
 TOKEN = "123:SECRET"
@@ -25,7 +25,7 @@ CASES = {
     "429 passes": (429, {"parameters": {"retry_after": 7}}, ChannelUnavailableError),
     "500 passes": (500, {"description": "Internal Server Error"}, ChannelUnavailableError),
     "503 without a body passes": (503, None, ChannelUnavailableError),
-    "502 may have delivered": (502, None, DeliveryUnknownError),
+    "502 passes": (502, None, ChannelUnavailableError),
     "a redirect is no answer": (302, None, ChannelUnavailableError),
 }
 
@@ -33,6 +33,17 @@ CASES = {
 @pytest.mark.parametrize("status, body, kind", CASES.values(), ids=CASES.keys())
 def test_a_status_becomes_an_error(status: int, body: Any, kind: type[NudgeError]) -> None:
     assert type(failure_of(status, body, TOKEN)) is kind
+
+
+@pytest.mark.parametrize(
+    "status, maybe_sent",
+    [(429, False), (500, False), (503, False), (502, True), (504, True)],
+    ids=["429 came too late", "500 refused", "503 refused", "502 may have passed", "504 may have passed"],
+)
+def test_only_a_gateway_leaves_it_open_whether_the_message_passed(status: int, maybe_sent: bool) -> None:
+    error = failure_of(status, None, TOKEN)
+    assert isinstance(error, ChannelUnavailableError)
+    assert error.maybe_sent is maybe_sent
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ CASES = {
     "an accent stays with its letter": ("abe\u0301", 3, ["ab", "e\u0301"]),
     "a family stays together": ("aa👩‍👧", 5, ["aa", "👩‍👧"]),
     "a flag stays whole": ("a🇨🇦🇫🇷", 6, ["a🇨🇦", "🇫🇷"]),
+    "a character longer than a message is cut after all": ("e" + "\u0301" * 5, 3, ["e\u0301\u0301", "\u0301" * 3]),
     "a carriage return keeps its line feed": ("aaa\r\nb", 4, ["aaa", "\r\nb"]),
 }
 

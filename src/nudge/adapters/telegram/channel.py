@@ -16,14 +16,13 @@ from nudge.adapters.telegram.richtext import RichText, parse_markdown
 from nudge.adapters.telegram.splitting import split
 from nudge.adapters.telegram.updates import Refused
 from nudge.app.ports.messenger import Button, Inbound, Outbound, Receipt
-from nudge.errors import NotConfiguredError, UsageError
+from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
 
 SEND_SECONDS = 30.0
 BUTTON_DATA_BYTES = 64
 BUTTONS_IN_A_ROW = 3
 _CALLBACK_ANSWER_CHARACTERS = 100  # of 200 code units, of which a character may take two
 _REMEMBERED = 256
-_REPEAT_MARK = "(You may have had this already.)\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,7 @@ class BotIdentity:
 class _Sending:
     """A message under way: the parts still to go, and the ids of those that went."""
 
+    text: str
     waiting: list[RichText]
     done: list[str]
 
@@ -68,7 +68,7 @@ class TelegramChannel:
         self._polling = TelegramClient(token, api_base=api_base)
         everybody = frozenset({person, *allowed})
         self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
-        self._begun: dict[tuple[int, str], _Sending] = {}
+        self._begun: dict[int, _Sending] = {}
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, str], *, person: int, clock: RetryClock) -> TelegramChannel:
@@ -105,25 +105,27 @@ class TelegramChannel:
             number = await self._send_part(part, keyboard if len(sending.waiting) == 1 else None)
             sending.done.append(number)
             sending.waiting.pop(0)
-        del self._begun[message.id, message.text]
+        del self._begun[message.id]
         return Receipt(tuple(sending.done))
 
     def _sending_of(self, message: Outbound) -> _Sending:
-        """What is left to send of this message, marked as a repeat if it may be one."""
-        key = (message.id, message.text)
-        if key not in self._begun:
-            while len(self._begun) >= _REMEMBERED:
-                del self._begun[next(iter(self._begun))]
-            text = _clean(message.text)
-            rich = parse_markdown(text)
-            if not rich.text.strip():  # nothing but markers, such as an empty code block
-                rich = RichText(text)
-            whole = rich.after(_REPEAT_MARK) if message.possibly_repeated else rich
-            self._begun[key] = _Sending([part for part in split(whole) if part.text.strip()], [])
-        elif message.possibly_repeated and not self._begun[key].waiting[0].text.startswith(_REPEAT_MARK):
-            first, *rest = self._begun[key].waiting
-            self._begun[key].waiting = [*split(first.after(_REPEAT_MARK)), *rest]
-        return self._begun[key]
+        """What is left to send. Words that a repeat has before its text come before the part that may be one."""
+        text = _clean(message.text)
+        begun = self._begun.get(message.id)
+        if begun is not None and text.endswith(begun.text):
+            mark = text[: len(text) - len(begun.text)]
+            if mark:
+                first, *rest = begun.waiting
+                begun.waiting = [*_visible(split(first.after(mark))), *rest]
+                begun.text = text
+            return begun
+        while len(self._begun) >= _REMEMBERED:
+            del self._begun[next(iter(self._begun))]
+        rich = parse_markdown(text)
+        if not rich.text.strip():  # nothing but markers, such as an empty code block
+            rich = RichText(text)
+        self._begun[message.id] = _Sending(text, _visible(split(rich)), [])
+        return self._begun[message.id]
 
     async def _send_part(self, part: RichText, keyboard: Mapping[str, Any] | None) -> str:
         """Previews are off: the service would fetch whatever address a text names."""
@@ -164,8 +166,10 @@ class TelegramChannel:
     async def whoami(self) -> BotIdentity:
         """Who the token belongs to; the check that it works."""
         result = await self._call("getMe", {})
-        known = result if isinstance(result, dict) else {}
-        return BotIdentity(int(known.get("id") or 0), str(known.get("username") or ""))
+        number = result.get("id") if isinstance(result, dict) else None
+        if not isinstance(number, int):
+            raise ChannelUnavailableError("Telegram's answer is not readable.")
+        return BotIdentity(number, str(result.get("username") or ""))
 
     async def close(self) -> None:
         await self._outgoing.close()
@@ -173,6 +177,11 @@ class TelegramChannel:
 
     async def _call(self, method: str, params: Mapping[str, Any]) -> Any:
         return await self._outgoing.call(method, params, deadline=SEND_SECONDS)
+
+
+def _visible(parts: list[RichText]) -> list[RichText]:
+    """Without parts of blanks only, which Telegram refuses."""
+    return [part for part in parts if part.text.strip()]
 
 
 def _keyboard(buttons: tuple[Button, ...]) -> dict[str, Any] | None:

@@ -12,7 +12,6 @@ import httpx2
 
 from nudge.adapters.telegram.failures import StalledError, failure_of
 from nudge.adapters.telegram.transport import CONNECT_SECONDS, TokenTransport
-from nudge.app.ports.messenger import DeliveryUnknownError
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 
 PUBLIC_API = "https://api.telegram.org"
@@ -50,16 +49,18 @@ class TelegramClient:
         """The method's `result`. Past the deadline, in seconds of the event loop, the call is cut: what hangs is a
         socket, and a socket knows no virtual time."""
         error: NudgeError
+        http = self._client()
         try:
             async with asyncio.timeout(deadline):
-                response = await self._client().post(f"{self._api_base}/{method}", json=params)
+                response = await http.post(f"{self._api_base}/{method}", json=params)
             return self._result(response)
         except TimeoutError:
-            error = StalledError(f"Telegram did not answer {method} within {deadline:g} s.")
+            error = StalledError(f"Telegram did not answer {method} within {deadline:g} s.", maybe_sent=True)
         except _NEVER_LEFT as cause:
             error = ChannelUnavailableError(f"Telegram cannot be reached ({type(cause).__name__}).")
         except (httpx2.HTTPError, httpx2.InvalidURL) as cause:
-            error = DeliveryUnknownError(f"The connection to Telegram broke off ({type(cause).__name__}).")
+            words = f"The connection to Telegram broke off ({type(cause).__name__})."
+            error = ChannelUnavailableError(words, maybe_sent=True)
         except NudgeError as cause:
             error = cause
         raise error
@@ -89,5 +90,5 @@ class TelegramClient:
         if response.status_code != 200:
             raise failure_of(response.status_code, body, self._token)
         if not isinstance(body, dict) or body.get("ok") is not True:
-            raise DeliveryUnknownError("Telegram's answer is not readable.")
+            raise ChannelUnavailableError("Telegram's answer is not readable.", maybe_sent=True)
         return body.get("result")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nudge.app.ports.messenger import ChannelRefusedError, DeliveryUnknownError
+from nudge.app.ports.messenger import ChannelRefusedError
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 
 _MAY_HAVE_PASSED = frozenset({502, 504})  # a gateway that gave up waiting
@@ -30,7 +30,7 @@ class ConflictError(NudgeError):
         self.webhook = "webhook" in description.lower()
 
 
-class StalledError(DeliveryUnknownError):
+class StalledError(ChannelUnavailableError):
     """Telegram did not answer in time."""
 
 
@@ -61,9 +61,7 @@ def failure_of(status: int, body: Any, token: str) -> NudgeError:
         )
     if 400 <= status < 500:
         return BadRequestError(description)
-    if status in _MAY_HAVE_PASSED:
-        return DeliveryUnknownError(f"Telegram's gateway did not get an answer ({description}).")
-    return ChannelUnavailableError(f"Telegram is out of order ({description}).")
+    return ChannelUnavailableError(f"Telegram is out of order ({description}).", maybe_sent=status in _MAY_HAVE_PASSED)
 
 
 def _seconds(parameters: Any) -> float | None:

@@ -6,11 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nudge.core.instants import Instant
-from nudge.errors import ChannelUnavailableError, NudgeError
-
-
-class DeliveryUnknownError(ChannelUnavailableError):
-    """The channel broke off after the message had left: it may or may not have arrived."""
+from nudge.errors import NudgeError
 
 
 class ChannelRefusedError(NudgeError):
@@ -61,8 +57,8 @@ class Inbound:
 
 
 class Messenger(Protocol):
-    """Raises ChannelUnavailableError (with `retry_after` where the channel said one), its DeliveryUnknownError where
-    sending again may repeat the message, and ChannelRefusedError where sending again is useless."""
+    """Raises ChannelUnavailableError (with `retry_after` where the channel said one, and `maybe_sent` where sending
+    again may repeat the message) and ChannelRefusedError where sending again is useless."""
 
     async def send(self, message: Outbound) -> Receipt: ...
 
