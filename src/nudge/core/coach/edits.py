@@ -40,7 +40,14 @@ def remove_line(text: str, name: str, entry: str) -> str:
 
 def remove_items(text: str, items: Iterable[Item]) -> str:
     """Removes these list items of this very text."""
-    for item in sorted(items, key=lambda item: item.start, reverse=True):
+    victims = sorted(items, key=lambda item: item.start, reverse=True)
+    document = Document.parse(text)
+    gone = {number for item in victims for number in range(item.start, item.end)}
+    changed = "".join(line for number, line in enumerate(document.lines) if number not in gone)
+    left = [(block.kind, block.title) for block in document.blocks if block.start not in gone]
+    if [(block.kind, block.title) for block in find_blocks(changed)] == left:
+        return changed
+    for item in victims:  # some neighbour would become something else: one by one, with care
         text = _cut(Document.parse(text), item.start, item.end)
     return text
 

@@ -22,7 +22,7 @@ SECTIONS = (PREFERENCES, COMMITMENTS, PATTERNS, CONTEXT, CONFERENCE, REVIEWS)
 MOST_SENTENCES = 5
 MOST_CONTEXT = 800
 """Characters of Recent Context: five plain sentences."""
-MOST_REVIEWS = 8
+MOST_REVIEWS = 4
 """Summaries of weeks that are kept; older ones are in git."""
 
 _DETAILS = re.compile(r"\s*\(([^()]*)\)\s*$")
@@ -140,8 +140,9 @@ def shorten(summary: str) -> str:
 
 def same(one: str, other: str) -> bool:
     """Whether two lines say the same: case, spaces, quotation marks and the full stop do not count."""
-    return _key(one) == _key(other)
+    return key(one) == key(other)
 
 
-def _key(line: str) -> str:
+def key(line: str) -> str:
+    """What two lines that say the same have in common."""
     return re.sub(r"[\W_]+", " ", line.replace("’", "'").replace("'", "").casefold()).strip()
