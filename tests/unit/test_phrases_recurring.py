@@ -73,6 +73,11 @@ RULES = [
     ("every year on march 1", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=1", "9", "0", "2026-03-01 09:00"),
     ("every march 1 at 8am", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=1", "8", "0", "2026-03-01 08:00"),
     ("yearly on the 14th of february", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=14", "9", "0", "2027-02-14 09:00"),
+    ("every 1st of march", "FREQ=YEARLY;BYMONTH=3;BYMONTHDAY=1", "9", "0", "2026-03-01 09:00"),
+    ("every 2nd day of the month", "FREQ=MONTHLY;BYMONTHDAY=2", "9", "0", "2026-03-02 09:00"),
+    ("every 14 days", "FREQ=DAILY;INTERVAL=14", "9", "0", "2026-02-19 09:00"),
+    ("sat-mon at 8am", "FREQ=WEEKLY;BYDAY=MO,SA,SU", "8", "0", "2026-02-21 08:00"),
+    ("every friday end of day", "FREQ=WEEKLY;BYDAY=FR", "17", "0", "2026-02-20 17:00"),
     ("every year on feb 29", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", "9", "0", "2028-02-29 09:00"),
 ]
 
@@ -111,3 +116,26 @@ def test_a_phrase_means_an_interval(phrase: str, every: int) -> None:
     understood = understand(phrase, NOW, TORONTO)
     assert (understood.every, understood.once, understood.rrule) == (every, None, None)
     assert understood.first == NOW + every
+
+
+@pytest.mark.parametrize(
+    ("phrase", "dated"),
+    [
+        (
+            "every other tuesday 10am",
+            "DTSTART:20260224T100000\nRRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=TU;BYHOUR=10;BYMINUTE=0;BYSECOND=0",
+        ),
+        ("every day at 9", "FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYSECOND=0"),
+        ("every 30 minutes", None),
+        ("friday", None),
+    ],
+)
+def test_a_rule_with_an_interval_starts_at_its_first_time(phrase: str, dated: str | None) -> None:
+    assert understand(phrase, NOW, TORONTO).dated_rrule == dated
+
+
+def test_a_rule_that_starts_inside_a_dst_gap_keeps_its_wall_clock() -> None:
+    before_gap = from_local(datetime(2026, 3, 7, 14, 0), TORONTO)
+    understood = understand("every 2 days at 2:30am", before_gap, TORONTO)
+    assert understood.first == from_local(datetime(2026, 3, 8, 3, 0), TORONTO)
+    assert str(understood.dated_rrule).startswith("DTSTART:20260308T023000\n")

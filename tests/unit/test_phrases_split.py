@@ -63,6 +63,8 @@ SENTENCES = [
     ('remind me in 20 minutes to "join the meeting at 5pm"', "join the meeting at 5pm", "2026-02-18 14:20"),
     ("“prepare monday standup” at 5pm", "prepare monday standup", "2026-02-18 17:00"),
     ('say "hello" to Ann friday 5pm', 'say "hello" to Ann', "2026-02-20 17:00"),
+    ('"call mum friday 5pm"', "call mum", "2026-02-20 17:00"),
+    ('remind me to "call mum friday 5pm"', "call mum", "2026-02-20 17:00"),
     # After "by" another language may follow.
     ("pay rent by demain à 9h", "pay rent", "2026-02-19 09:00"),
 ]
@@ -71,6 +73,7 @@ REFUSED = [
     # sentence, what the refusal says
     ("", "no time"),
     ("call mum", "no time"),
+    ('"call mum"', "no time"),
     ("meditate 20 minutes", "no time"),
     ("read chapter 5", "no time"),
     ("sit in the sun", "no time"),

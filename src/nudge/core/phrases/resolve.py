@@ -27,7 +27,7 @@ from nudge.core.phrases.pieces import (
 )
 from nudge.core.phrases.refusal import RULE_EXAMPLES, Refused
 from nudge.core.phrases.result import Understood
-from nudge.core.phrases.rules import first_time, rrule_text, rule_times
+from nudge.core.phrases.rules import first_wall, rrule_text, rule_times
 from nudge.core.phrases.vocabulary import WEEKDAY_NAMES
 
 HORIZON: Final = 36_525 * DAY
@@ -68,8 +68,13 @@ def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
         return Understood(Instant(now + every), every=every, words=interval_text(every))
     if reading.rule is not None:
         times = rule_times(reading.rule, reading.clocks, None if reading.part is None else reading.part.part)
-        first = first_time(reading.rule, times, now, zone)
-        return Understood(first, rrule=rrule_text(reading.rule, times), words=rule_text(reading.rule, times))
+        wall = first_wall(reading.rule, times, now, zone)
+        return Understood(
+            from_local(wall, zone),
+            rrule=rrule_text(reading.rule, times),
+            words=rule_text(reading.rule, times),
+            first_wall=wall,
+        )
     once = _instant(reading, now, zone)
     return Understood(once, once=once)
 

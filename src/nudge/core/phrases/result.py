@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from nudge.core.instants import Instant
@@ -14,8 +15,8 @@ class Understood:
     """One instant, a rule, or an interval: exactly one of `once`, `rrule` and `every` is set.
 
     `rrule` is evaluated in the zone the phrase was read in. `first` is the first time after now: the instant itself,
-    the rule's first time, or now plus the interval. A rule with an INTERVAL has to start there (as its DTSTART), or
-    "every other tuesday" may begin a week off.
+    the rule's first time, or now plus the interval. `first_wall` is what the clock on the wall shows at a rule's first
+    time; inside a DST gap that is not the local time of `first`.
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
@@ -34,10 +35,21 @@ class Understood:
     rrule: str | None = None
     every: int | None = None
     words: str = "once"
+    first_wall: datetime | None = None
 
     def __post_init__(self) -> None:
         if sum(kind is not None for kind in (self.once, self.rrule, self.every)) != 1:
             raise ValueError("exactly one of once, rrule and every is set")
+
+    @property
+    def dated_rrule(self) -> str | None:
+        """The rule to store: with a DTSTART where it has an INTERVAL.
+
+        Counted from the moment it is added instead, "every other tuesday" said on a Wednesday would wait two weeks.
+        """
+        if self.rrule is None or self.first_wall is None or "INTERVAL=" not in self.rrule:
+            return self.rrule
+        return f"DTSTART:{self.first_wall:%Y%m%dT%H%M%S}\nRRULE:{self.rrule}"
 
     def describe(self) -> str:
         """The schedule in words, such as "every weekday at 9:00 AM"; "once" for a single instant."""

@@ -54,16 +54,16 @@ def rrule_text(rule: Rule, times: tuple[time, ...]) -> str:
     return ";".join(parts)
 
 
-def first_time(rule: Rule, times: tuple[time, ...], now: Instant, zone: ZoneInfo) -> Instant:
-    """The first time of the rule that is strictly after now; today counts."""
+def first_wall(rule: Rule, times: tuple[time, ...], now: Instant, zone: ZoneInfo) -> datetime:
+    """What the wall clock shows at the first time of the rule that is strictly after now; today counts."""
     today = local_date(now, zone)
     for days in range(_FURTHEST_DAYS):
         day = today + timedelta(days=days)
         if rule.falls_on(day):
             for at in times:
-                instant = from_local(datetime.combine(day, at), zone)
-                if instant > now:
-                    return instant
+                wall = datetime.combine(day, at)
+                if from_local(wall, zone) > now:
+                    return wall
     raise Refused("no such day is ahead", RULE_EXAMPLES)
 
 

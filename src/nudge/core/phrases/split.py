@@ -97,8 +97,11 @@ def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> tuple[str, Un
     """A message in quotes: all that is outside them is the time."""
     groups = match.groupdict()
     outside, _ = _without_asking((groups.get("before") or groups.get("after") or "").strip(_EDGES))
+    outside = _LINK_LAST.sub("", outside)
+    if not outside:
+        return _split(groups["message"], now, zone)
     try:
-        return groups["message"].strip(), resolve(read_any(_LINK_LAST.sub("", outside)), now, zone)
+        return groups["message"].strip(), resolve(read_any(outside), now, zone)
     except Unread:
         return None
 
