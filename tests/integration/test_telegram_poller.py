@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from typing import Any
 
+import httpx2
 import pytest
 
 from nudge.adapters.telegram import TelegramChannel
@@ -100,13 +102,24 @@ async def test_of_two_channels_the_one_that_polled_first_gets_the_conflict(servi
     await second.close()
 
 
-async def test_a_poll_that_went_dead_is_restarted(service: FakeTelegram) -> None:
+async def test_a_poll_that_went_dead_is_restarted_with_a_new_client(
+    service: FakeTelegram, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[httpx2.AsyncClient] = []
+
+    class Counted(httpx2.AsyncClient):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            made.append(self)
+
+    monkeypatch.setattr("nudge.adapters.telegram.client.httpx2.AsyncClient", Counted)
     channel = channel_at(service, HastyClock(), stall_margin=0.5)
     service.fail(Fault(FaultKind.HANG))
     service.say("after the stall")
     heard, _ = await channel.updates_after(0, 0)
     assert [update.text for update in heard] == ["after the stall"]
     assert channel.stalls == 1
+    assert [client.is_closed for client in made] == [True, False]
     await channel.close()
 
 

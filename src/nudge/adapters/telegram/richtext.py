@@ -8,6 +8,7 @@ Everything else, and every marker without its partner, stays as it was written.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
@@ -156,9 +157,10 @@ class _Builder:
 
 def _around(entity: Entity, holes: list[Entity]) -> list[Entity]:
     pieces, start = [], entity.start
-    for hole in holes:
-        if hole.end <= start or hole.start >= entity.end:
-            continue
+    for index in range(bisect_right(holes, start, key=lambda hole: hole.end), len(holes)):
+        hole = holes[index]
+        if hole.start >= entity.end:
+            break
         if hole.start > start:
             pieces.append(replace(entity, start=start, end=hole.start))
         start = hole.end
