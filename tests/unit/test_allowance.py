@@ -119,14 +119,20 @@ def test_a_budget_of_nothing_divides_nothing() -> None:
         pytest.param(
             DayTurn("Pacific/Apia"), "2011-12-29T23:59:59-10:00", "2011-12-31T00:00:00+14:00", id="a day that never was"
         ),
+        pytest.param(
+            DayTurn("America/St_Johns"),
+            "2010-11-06T23:59:00-02:30",
+            "2010-11-07T00:00:00-02:30",
+            id="a day that begins twice begins at the first",
+        ),
     ],
 )
 def test_the_turn_is_configurable(turn: DayTurn, before: str, after: str) -> None:
     late, turned = datetime.fromisoformat(before), datetime.fromisoformat(after)
     assert turn.day_of(as_instant(late)) < turn.day_of(as_instant(turned))
     allowance = Allowance.open("$30", start=late, turn=turn)
-    assert allowance.next_refresh(late) == turned
-    assert allowance.next_refresh(turned) > turned
+    assert as_instant(allowance.next_refresh(late)) == as_instant(turned)
+    assert as_instant(allowance.next_refresh(turned)) > as_instant(turned)
 
 
 def test_a_turn_takes_a_real_zone_and_less_than_a_day() -> None:
@@ -159,6 +165,18 @@ def test_windows_that_passed_while_nobody_looked_are_skipped_on_their_own_grid()
     woken = window().at(november(31 + 75, 8))
     assert (to_datetime(woken.start), to_datetime(woken.end)) == (november(31 + 60), november(31 + 90))
     assert woken.limit == 30 * DOLLAR // 15
+
+
+def test_a_clock_far_ahead_is_no_trouble() -> None:
+    assert window().at(datetime(2900, 1, 1, tzinfo=UTC)).remaining == 30 * DOLLAR
+
+
+def test_the_next_turn_is_later_also_in_an_hour_that_the_calendar_repeats() -> None:
+    """In St. John's, 00:01 on 7 November 2010 became 23:01 on the 6th: the 7th had begun already."""
+    repeated = as_instant(datetime.fromisoformat("2010-11-06T23:30:00-03:30"))
+    turn = DayTurn("America/St_Johns")
+    assert turn.day_of(repeated) == date(2010, 11, 6)
+    assert to_datetime(turn.after(repeated)) == datetime.fromisoformat("2010-11-08T00:00:00-03:30")
 
 
 def test_a_renewal_in_the_middle_of_a_day_refreshes_then() -> None:

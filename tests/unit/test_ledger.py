@@ -168,7 +168,8 @@ async def test_a_call_that_gives_up_waiting_leaves_the_line_and_lets_others_on()
     assert (ledger.spent, ledger.held, ledger.waiting) == (2, 0, 0)
 
 
-async def test_a_call_cancelled_in_the_moment_of_its_grant_costs_nothing() -> None:
+@pytest.mark.parametrize("before_the_grant", [True, False], ids=["just before", "just after"])
+async def test_a_call_cancelled_in_the_moment_of_its_grant_costs_nothing(before_the_grant: bool) -> None:
     ledger = penny(100)
     first = ledger.hold(model="penny", input_tokens=0, max_tokens=90)
     held = await first.__aenter__()
@@ -178,6 +179,8 @@ async def test_a_call_cancelled_in_the_moment_of_its_grant_costs_nothing() -> No
 
     second = asyncio.create_task(enter())
     await asyncio.sleep(0)
+    if before_the_grant:
+        second.cancel()
     held.settle(TokenUse(output=1))
     second.cancel()
     await asyncio.gather(second, return_exceptions=True)
@@ -291,6 +294,31 @@ async def test_a_call_does_not_start_when_another_took_its_money_between_grant_a
     assert (ledger.spent, ledger.held, ledger.waiting) == (90, 0, 0)
     ledger.top_up(100)
     assert (await enter()).max_tokens == 50, "an attempt that never started may start later"
+
+
+async def test_who_gives_a_hold_back_before_starting_stays_first_in_line() -> None:
+    ledger, log = penny(100), []
+    one, two, three = [
+        await ledger.hold(model="penny", input_tokens=0, max_tokens=tokens, min_tokens=tokens).__aenter__()
+        for tokens in (30, 30, 40)
+    ]
+
+    async def call(name: str) -> None:
+        async with ledger.hold(model="penny", input_tokens=0, max_tokens=30, min_tokens=30) as hold:
+            log.append(name)
+            await asyncio.sleep(0)
+            hold.settle(TokenUse())
+
+    tasks = [asyncio.create_task(call(name)) for name in ("first", "second")]
+    await asyncio.sleep(0)
+    one.settle(TokenUse())
+    two.settle(TokenUse(output=70))
+    await asyncio.sleep(0)
+    assert (log, ledger.waiting) == ([], 2)
+    three.settle(TokenUse())
+    await asyncio.gather(*tasks)
+    assert log == ["first", "second"]
+    assert (ledger.spent, ledger.overrun) == (70, 40)
 
 
 async def test_a_free_model_needs_no_money_even_over_the_limit() -> None:
