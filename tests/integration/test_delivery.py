@@ -15,7 +15,7 @@ from nudge.app.dispatch import Dispatcher
 from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.app.ports.records import Agent, Message, Sending
 from nudge.core.outcome import Outcome, Result
-from nudge.errors import ChannelUnavailableError, NudgeError
+from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from tests.times import NOON
 
 InStore = Callable[..., Any]
@@ -73,7 +73,8 @@ def test_messages_go_out_in_order(in_store: InStore) -> None:
 
 def test_a_channel_that_is_away_is_tried_again_in_its_own_time_and_order_is_kept(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        channel = Channel(None, ChannelUnavailableError("busy", retry_after=40), ChannelUnavailableError("away"))
+        faults = [ChannelUnavailableError("busy", retry_after=40), NotConfiguredError("The token was revoked.")]
+        channel = Channel(None, *faults)
         await run(clock, store, channel, 200, *(message(f"{n}") for n in range(3)))
         assert channel.sent == ["0", "1", "2"]
         (row,) = await store.outcomes.recent(key="deliver")

@@ -18,7 +18,7 @@ from nudge.core.instants import Instant
 from nudge.core.outcome import Result
 from nudge.core.redaction import redact
 from nudge.core.timer import Timer
-from nudge.errors import ChannelUnavailableError, NudgeError
+from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 
 log = logging.getLogger("nudge.delivery")
 
@@ -66,6 +66,10 @@ class Delivery:
             # The channel said no, or could not be reached: the message surely did not arrive, unless the error says so.
             state = Sending.SENDING if error.maybe_sent else Sending.PENDING
             await self._store.outbox.mark(message.id, state, error=redact(str(error)))
+            raise
+        except NotConfiguredError as error:
+            # A revoked token or the like: the person mends it and the message goes out then.
+            await self._store.outbox.mark(message.id, Sending.PENDING, error=redact(str(error)))
             raise
         except NudgeError as error:
             async with self._store.transaction():

@@ -12,6 +12,7 @@ from nudge.adapters.sql.timers import SqlTimers
 
 if TYPE_CHECKING:
     from nudge.adapters.sql.agents import SqlAgents
+    from nudge.adapters.sql.attention import SqlAttention
     from nudge.adapters.sql.letters import SqlLetters
     from nudge.adapters.sql.notes import SqlNotes
     from nudge.adapters.sql.outbox import SqlOutbox
@@ -77,3 +78,9 @@ class SqlStore:
         from nudge.adapters.sql.notes import SqlNotes
 
         return SqlNotes(self.database)
+
+    @cached_property
+    def attention(self) -> SqlAttention:
+        from nudge.adapters.sql.attention import SqlAttention
+
+        return SqlAttention(self.database)

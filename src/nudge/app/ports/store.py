@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from nudge.app.ports.attention import AttentionStore
 from nudge.app.ports.records import Agent, FeedLine, Lease, Letter, Message, Priority, Sending
 from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome, Result
@@ -208,6 +209,8 @@ class Store(Protocol):
     def outbox(self) -> Outbox: ...
     @property
     def notes(self) -> Notes: ...
+    @property
+    def attention(self) -> AttentionStore: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
