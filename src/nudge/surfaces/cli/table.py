@@ -34,6 +34,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "log": Command("log", "what happened: outcomes and activity"),
         "why": Command("why", "why it acted, or didn't"),
     },
+    "Attention": {
+        "ping-budget": Command("ping_budget", "how many unasked messages may still reach the person"),
+    },
     "Set up": {
         "agent": Group(
             "who there is",

@@ -1,0 +1,142 @@
+"""The gate on real stores: what it knows, what it takes, what it remembers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nudge.adapters.sql.store import SqlStore
+from nudge.adapters.virtual_time import VirtualClock
+from nudge.app.attention import Gate
+from nudge.app.person import Person
+from nudge.app.ports.records import Agent
+from nudge.core.attention import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
+from nudge.core.instants import DAY, HOUR, MINUTE, Instant
+from nudge.core.quiet import QuietHours
+from nudge.core.repeats import signature
+from tests.times import NOON, TORONTO, toronto
+
+InStore = Callable[..., Any]
+IDEA = Candidate(Kind.HEARTBEAT)
+ASKED = Candidate(Kind.REMINDER, asked_by_person=True)
+
+
+async def gate_for(store: SqlStore, *claims: int, **options: Any) -> Gate:
+    await store.agents.add(Agent("coach", "coach", NOON))
+
+    async def claims_of(agent: str, now: Instant) -> tuple[Instant, ...]:
+        return tuple(Instant(NOON + claim) for claim in claims)
+
+    person = Person(TORONTO, QuietHours(2 * 60, 10 * 60, TORONTO))
+    return Gate(store, lambda agent: person, claims_of, **options)
+
+
+def test_five_ideas_pass_and_the_sixth_waits_for_a_refill(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        for _ in range(5):
+            allowed = await gate.decide("coach", IDEA, NOON)
+            assert isinstance(allowed, Allow)
+            assert await gate.take("coach", allowed, IDEA, NOON)
+        assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.BUCKET_EMPTY)
+        assert await gate.decide("coach", ASKED, NOON) == Defer(Instant(NOON + 90 * MINUTE), Rule.BUCKET_EMPTY)
+        assert isinstance(await gate.decide("coach", IDEA, Instant(NOON + 90 * MINUTE)), Allow)
+
+    in_store(scenario)
+
+
+def test_a_decision_that_somebody_else_overtook_takes_nothing(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store, capacity=1)
+        first = await gate.decide("coach", IDEA, NOON)
+        second = await gate.decide("coach", IDEA, NOON)
+        assert isinstance(first, Allow)
+        assert isinstance(second, Allow)
+        assert await gate.take("coach", first, IDEA, NOON)
+        assert not await gate.take("coach", second, IDEA, NOON)
+
+    in_store(scenario)
+
+
+def test_claims_hold_pings_back_unless_the_reserve_or_the_budget_is_off(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        claims = (MINUTE, 2 * MINUTE)
+        gate = await gate_for(store, *claims, capacity=2)
+        assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.BUCKET_RESERVED)
+        own = Candidate(Kind.ROUTINE, has_claim=True)
+        assert isinstance(await gate.decide("coach", own, NOON), Allow)
+        plain = await gate_for(store, *claims, capacity=2, reserve=False)
+        assert isinstance(await plain.decide("coach", IDEA, NOON), Allow)
+        off = await gate_for(store, *claims, budget=False)
+        assert await off.decide("coach", IDEA, NOON) == Allow(Takes.NOTHING)
+
+    in_store(scenario)
+
+
+def test_the_persons_wishes_are_heard(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        night = toronto(2026, 2, 18, 3)
+        assert await gate.decide("coach", IDEA, night) == Refuse(Rule.QUIET_HOURS)
+        assert await gate.decide("coach", ASKED, night) == Defer(toronto(2026, 2, 18, 10), Rule.QUIET_HOURS)
+        await store.attention.set_left_alone("coach", True)
+        assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.LEFT_ALONE)
+        await store.attention.activity("coach", NOON)
+        assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.LEFT_ALONE)
+        await store.attention.conversation("coach", NOON)
+        assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.CONVERSATION)
+        later = Instant(NOON + 5 * MINUTE)
+        assert isinstance(await gate.decide("coach", IDEA, later), Allow)
+        await store.attention.set_busy("coach", Instant(NOON + 2 * HOUR))
+        assert await gate.decide("coach", IDEA, later) == Refuse(Rule.BUSY)
+        await store.attention.set_quiet("coach", Instant(NOON + HOUR))
+        assert await gate.decide("coach", IDEA, later) == Refuse(Rule.QUIET_MODE)
+
+    in_store(scenario)
+
+
+def test_the_same_thing_is_not_said_twice_in_a_day(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+
+        def about(text: str) -> Candidate:
+            return Candidate(Kind.HEARTBEAT, topic="inbox", signature=signature(text))
+
+        allowed = await gate.decide("coach", about("3 mails wait since 9:00"), NOON)
+        assert isinstance(allowed, Allow)
+        await gate.take("coach", allowed, about("3 mails wait since 9:00"), NOON)
+        later = Instant(NOON + 3 * HOUR)
+        assert await gate.decide("coach", about("5 mails wait since 10:30"), later) == Refuse(Rule.REPEATED)
+        assert isinstance(await gate.decide("coach", about("Mary's mail waits"), later), Allow)
+        assert isinstance(await gate.decide("coach", about("5 mails wait"), Instant(NOON + DAY)), Allow)
+
+    in_store(scenario)
+
+
+def test_a_night_has_three_bedtime_messages_across_midnight(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        bedtime = Candidate(Kind.BEDTIME, asked_by_person=True)
+        for hour, minute in ((23, 30), (0, 0), (0, 30)):
+            now = toronto(2026, 2, 18 + (hour < 12), hour, minute)
+            allowed = await gate.decide("coach", bedtime, now)
+            assert isinstance(allowed, Allow)
+            await gate.take("coach", allowed, bedtime, now)
+        assert await gate.decide("coach", bedtime, toronto(2026, 2, 19, 1)) == Refuse(Rule.BEDTIME_LIMIT)
+        assert isinstance(await gate.decide("coach", bedtime, toronto(2026, 2, 19, 23)), Allow)
+
+    in_store(scenario)
+
+
+def test_resizing_keeps_what_is_there(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        allowed = await gate.decide("coach", IDEA, NOON)
+        assert isinstance(allowed, Allow)
+        await gate.take("coach", allowed, IDEA, NOON)
+        assert (await gate.resize("coach", 9, None, NOON)).available == 4.0
+        assert (await gate.resize("coach", 3, 60, NOON)).available == 3.0
+        row = await gate.row("coach", NOON)
+        assert (row.budget.capacity, row.budget.refill_minutes, row.budget.daily_used) == (3, 60, 1)
+
+    in_store(scenario)
