@@ -72,7 +72,7 @@ class Account:
         return self.committed + self.held > self.limit
 
     def changed(self, change: Change) -> Account:
-        return replace(self, committed=self.committed + change.committed, held=self.held + change.held)
+        return Account(self.limit, self.committed + change.committed, self.held + change.held)
 
 
 class HoldState(StrEnum):

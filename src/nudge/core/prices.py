@@ -114,12 +114,13 @@ class PriceTable:
         return age is None or age > STALE_AFTER_DAYS
 
     def _find(self, model: str) -> str | None:
-        for name in (model, dated[1] if (dated := _DATED.fullmatch(model)) else model):
-            if name in self.models:
-                return name
-            if name in self.aliases:
-                return self.aliases[name]
-        return None
+        name = self._named(model)
+        if name is None and (dated := _DATED.fullmatch(model)):
+            name = self._named(dated[1])
+        return name
+
+    def _named(self, model: str) -> str | None:
+        return model if model in self.models else self.aliases.get(model)
 
 
 def lay_over(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
