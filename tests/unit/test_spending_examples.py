@@ -12,7 +12,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "spending.md"
 MODULES = [
     "nudge.adapters.price_file",
     "nudge.app.ledger",
-    *(f"nudge.core.{name}" for name in "money tokens prices meter allowance lifecycle routing history".split()),
+    "nudge.core.allowance",
+    "nudge.core.history",
+    "nudge.core.lifecycle",
+    "nudge.core.meter",
+    "nudge.core.money",
+    "nudge.core.prices",
+    "nudge.core.routing",
+    "nudge.core.tokens",
 ]
 
 
