@@ -80,12 +80,15 @@ def translate(text: str) -> Reading | None:
 
 
 def _is_foreign(plain: str) -> bool:
-    """Whether it has a number and a real word that our own grammar does not know, and nothing that recurs."""
+    """Whether it has a number and a word that our own grammar does not know, and nothing that recurs.
+
+    A short word is not enough: "man 10:00" is Monday in Danish.
+    """
     tokens = tokenize(plain)
     words = {token.text for token in tokens if token.kind is Kind.WORD}
     if any(token.kind is Kind.MERIDIEM for token in tokens) or words & {"every", "each", *RHYTHMS}:
         return False
-    strange = any(len(word) > 2 or not word.isascii() for word in words - VOCABULARY)
+    strange = any(len(word) > 3 or word == "uhr" or not word.isascii() for word in words - VOCABULARY)
     return strange and all(len(number) <= 4 for number in _NUMBER.findall(plain)) and _NUMBER.search(plain) is not None
 
 
