@@ -94,6 +94,10 @@ def tomorrow_at_nine(base: datetime, text: str, language: str) -> datetime | Non
     return (base + timedelta(days=1)).replace(hour=9, minute=0, second=0)
 
 
+def friday_at_nine(base: datetime, text: str, language: str) -> datetime | None:
+    return (base + timedelta(days=(4 - base.weekday()) % 7)).replace(hour=9, minute=0, second=0)
+
+
 def the_base_itself_at_nine(base: datetime, text: str, language: str) -> datetime | None:
     return base.replace(month=3, day=base.day, hour=9, minute=0, second=0)
 
@@ -104,6 +108,8 @@ def the_base_itself_at_nine(base: datetime, text: str, language: str) -> datetim
         pytest.param("fooo 9:00", tomorrow_at_nine, True, id="the fake is believed where nothing is wrong"),
         pytest.param("fooo 9:01", tomorrow_at_nine, False, id="another clock came back"),
         pytest.param("fooo 7 9:00", tomorrow_at_nine, False, id="a number is not in the answer"),
+        pytest.param("fooo 9:00", friday_at_nine, True, id="a weekday is one from any starting point"),
+        pytest.param("fooo 7 9:00", friday_at_nine, False, id="a number beside a weekday is not in the answer"),
         pytest.param(
             "fooo 9:00",
             lambda base, text, language: tomorrow_at_nine(base, text, language).replace(tzinfo=UTC),  # type: ignore[union-attr]
