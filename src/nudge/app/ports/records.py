@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import Any
 
 from nudge.core.instants import Instant
+from nudge.core.priority import Priority as Priority
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +41,6 @@ class FeedLine:
     kind: str
     text: str
     id: int = 0
-
-
-class Priority(IntEnum):
-    """When an agent reads a message: at the next safe point of a running turn, before the next turn, when idle."""
-
-    INTERRUPT = 0
-    NORMAL = 1
-    IDLE = 2
-
-    @property
-    def word(self) -> str:
-        return self.name.lower()
-
-    @classmethod
-    def of(cls, word: str) -> Priority:
-        return cls[word.upper()]
 
 
 @dataclass(frozen=True, slots=True)
