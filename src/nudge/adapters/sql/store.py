@@ -13,6 +13,7 @@ from nudge.adapters.sql.timers import SqlTimers
 if TYPE_CHECKING:
     from nudge.adapters.sql.agents import SqlAgents
     from nudge.adapters.sql.attention import SqlAttention
+    from nudge.adapters.sql.coach import SqlActivity, SqlConversations, SqlPeriods
     from nudge.adapters.sql.letters import SqlLetters
     from nudge.adapters.sql.notes import SqlNotes
     from nudge.adapters.sql.outbox import SqlOutbox
@@ -84,3 +85,21 @@ class SqlStore:
         from nudge.adapters.sql.attention import SqlAttention
 
         return SqlAttention(self.database)
+
+    @cached_property
+    def conversations(self) -> SqlConversations:
+        from nudge.adapters.sql.coach import SqlConversations
+
+        return SqlConversations(self.database)
+
+    @cached_property
+    def activity(self) -> SqlActivity:
+        from nudge.adapters.sql.coach import SqlActivity
+
+        return SqlActivity(self.database)
+
+    @cached_property
+    def periods(self) -> SqlPeriods:
+        from nudge.adapters.sql.coach import SqlPeriods
+
+        return SqlPeriods(self.database)

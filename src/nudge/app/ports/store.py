@@ -16,6 +16,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
 from nudge.app.ports.attention import AttentionStore
+from nudge.app.ports.coach import Activity, Conversations, Periods
 from nudge.app.ports.records import Agent, FeedLine, Lease, Letter, Message, Priority, Sending
 from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome, Result
@@ -211,6 +212,12 @@ class Store(Protocol):
     def notes(self) -> Notes: ...
     @property
     def attention(self) -> AttentionStore: ...
+    @property
+    def conversations(self) -> Conversations: ...
+    @property
+    def activity(self) -> Activity: ...
+    @property
+    def periods(self) -> Periods: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
