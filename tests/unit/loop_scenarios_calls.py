@@ -145,6 +145,10 @@ CYCLES = [
         rounds(8, lambda r: [read("todo.md", "the list"), Call("take_next", {}, f"item {r}"), Call("beep", {}, "")]),
     ),
     Scenario(
+        "Two files are looked at now and then in a long search",
+        rounds(4, lambda r: [read("a", "A"), read("b", "B"), *[Call("grep", {"q": [r, n]}, "x") for n in range(16)]]),
+    ),
+    Scenario(
         "Each file is read twice, and then the first one again",
         [read("a", "A"), read("a", "A"), read("b", "B"), read("b", "B"), read("a", "A")],
         (5, 5),

@@ -46,6 +46,28 @@ RESULTS = [
         (10, 12),
     ),
     Scenario(
+        "Each new edit mends one test and breaks the other",
+        rounds(
+            10,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("pytest", ("test_a failed", "test_b failed")[r % 2]),
+            ],
+        ),
+    ),
+    Scenario(
+        "The tests are run twice after each edit and still fail the same way",
+        [
+            bash("pytest", "test_a failed"),
+            bash("pytest", "test_a failed"),
+            edit("a.py", "1", "2"),
+            bash("pytest", "test_a failed"),
+            bash("pytest", "test_a failed"),
+            edit("a.py", "2", "3"),
+            bash("pytest", "test_a failed"),
+        ],
+    ),
+    Scenario(
         "The linter is content after each of twelve edits",
         rounds(12, lambda r: [edit(f"m{r}.py", "a", "b"), bash("ruff check .", "All checks passed!")]),
     ),

@@ -20,7 +20,8 @@ def take(detector: LoopDetector, step: Step, number: int) -> bool:
         case Call():
             return record(detector, step, number)
         case Together(calls):
-            return any([record(detector, call, number) for call in calls])
+            loops = [record(detector, call, number) for call in calls]
+            return any(loops)
         case Later(call):
             noted = detector.record(call.tool, call.args, step=number).is_loop
             back = detector.record_result(call.tool, call.args, result=call.result, error=call.error).is_loop

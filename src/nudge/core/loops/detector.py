@@ -212,7 +212,7 @@ class LoopDetector:
             self._escalation.calm()
         finding, count = self._find(call, tool)
         if finding is None:
-            self._escalation.step_outside(call.sig, call.step, self._tuning.recovery)
+            self._escalation.step_outside(call.step, self._tuning.recovery)
             return quiet(count)
         return answer(finding, action_at(self._escalation.raise_for(finding), finding.kind, self._tuning), tool)
 

@@ -38,9 +38,9 @@ class Escalation:
         self.away = 0
         return self.level
 
-    def step_outside(self, sig: str, step: Step | None, recovery: int) -> None:
+    def step_outside(self, step: Step | None, recovery: int) -> None:
         """Something else was done. Once or twice is a detour; `recovery` steps in a row are a change of course."""
-        if not self.since or sig in self.since:
+        if not self.since:
             return
         if step is None or self.away == 0 or step != self.away_step:
             self.away += 1

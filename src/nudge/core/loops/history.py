@@ -39,11 +39,6 @@ class Call:
     def failed(self) -> bool:
         return self.outcome is not None and self.outcome.startswith(FAILED)
 
-    @property
-    def key(self) -> str:
-        """Equal for calls that ask for the same and brought the same."""
-        return self.sig if self.outcome is None else self.sig + self.outcome
-
 
 class CallHistory:
     """The last `span` calls, in order and by signature.
@@ -64,7 +59,6 @@ class CallHistory:
     def clear(self) -> None:
         self._calls.clear()
         self._by_sig.clear()
-        self.floor = self.next_serial
 
     def same(self, sig: str) -> list[Call]:
         """The remembered calls with this signature, the oldest first."""
@@ -74,14 +68,12 @@ class CallHistory:
         """The calls before this one, the newest first."""
         return (earlier for earlier in reversed(self._calls) if earlier.serial < call.serial)
 
-    def keys_between(self, after: int, before: int) -> set[str]:
-        """What was called and came back between two serials, both excluded."""
+    def between(self, after: int, before: int) -> set[str]:
+        """The signatures of what was called between two serials, both excluded."""
         if not self._calls:
             return set()
         first = self._calls[0].serial
-        return {
-            self._calls[index].key for index in range(max(after + 1 - first, 0), min(before - first, len(self._calls)))
-        }
+        return {self._calls[at].sig for at in range(max(after + 1 - first, 0), min(before - first, len(self._calls)))}
 
     def candidate(self, sig: str, tool: str, outcome: str | None, step: Step | None) -> Call:
         """A call as it would be remembered now."""

@@ -28,7 +28,7 @@ _CLOCK = re.compile(
     r"\d(?=[\d x:.mµuns])(?:"
     r"x[0-9a-fA-F]{4,}"  # an address
     r"|\d{3}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
-    r"|(?<![\w:.].)\d?:\d\d:\d\d(?:[.,]\d+)?"  # not the line and column of a file
+    r"|(?<![\w:.].)\d?:\d\d:\d\d(?:[.,]\d+)?"  # not a piece of something longer
     r"|(?<=1)(?<!\w.)[5-9]\d{8}(?:\d{3})?(?:\.\d+)?\b"  # seconds or milliseconds since 1970
     r"|\d*(?:\.\d+)?\s?(?:ms|µs|us|ns)\b"
     r"|\d*\.\d+\s?s(?:ec(?:ond)?s?)?\b"

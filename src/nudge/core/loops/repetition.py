@@ -29,10 +29,12 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
     A change ends the row, unless the answer still speaks of trouble: then all that was tried between two changes is
     one attempt, and an attempt counts half.
     """
+    if call.serial == history.floor:
+        return None, 1
     same = history.same(call.sig)
     earlier = same[:-1] if same and same[-1] is call else [one for one in same if one.serial < call.serial]
     answer, later, window_ends = call.outcome, call, call.serial - tuning.window
-    score, count = _WHOLE, 1
+    score, count, total = _WHOLE, 1, 1
     evidence: list[Call] = []
     complete = broken = False
     for one in reversed(earlier):
@@ -44,9 +46,10 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
         elif one.outcome is not None and one.outcome != answer:
             broken = True
             break
+        total += 1
         if one.serial > window_ends:
-            count += 1
-        elif complete:
+            count = total
+        elif complete and evidence[-1].serial > window_ends:
             break
         if not complete:
             evidence.append(one)
@@ -55,12 +58,11 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
         later = one
     if complete:
         first = evidence[-1].serial
-        period = min(1 + len(_repeated_between(history, call, evidence)), tuning.max_cycle)
+        period = 1 + len(_repeated_between(history, call, evidence))
         if first > window_ends:
             return _finding(call, count, period), count
         if period > 1 and call.serial - first < (len(evidence) + 1) * period * (1 + tuning.noise):
-            count = len(evidence) + 1
-            return _finding(call, count, period), count
+            return _finding(call, total, period), total
     return (_find_alternation(earlier, call, threshold, tuning) if broken else None), count
 
 
@@ -72,11 +74,11 @@ def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Findi
     """
     if not call.failed:
         return None
-    count, steps, most = 1, {call.step}, 2 * tuning.error_threshold
+    count, steps = 1, {call.step}
     for earlier in history.backwards_from(call):
         if earlier.tool != call.tool or earlier.outcome is None:
             continue
-        if earlier.outcome != call.outcome or count == most:
+        if earlier.outcome != call.outcome:
             break
         if earlier.step is None or earlier.step not in steps:
             count += 1
@@ -95,7 +97,7 @@ def _repeated_between(history: CallHistory, call: Call, evidence: list[Call]) ->
     common: set[str] | None = None
     later = call
     for one in evidence:
-        between = history.keys_between(one.serial, later.serial)
+        between = history.between(one.serial, later.serial)
         common = between if common is None else common & between
         if not common:
             return set()
@@ -107,7 +109,7 @@ def _find_alternation(earlier: list[Call], call: Call, threshold: int, tuning: L
     """One call whose answers come round in a circle: on, off, on, off, on, off.
 
     A value that goes up and down is no circle; only an exact one is, and only if nothing was changed after its first
-    round.
+    round. How far apart the answers lie does not matter as long as all of them are remembered.
     """
     if len(earlier) + 1 < 2 * threshold:
         return None
@@ -118,11 +120,9 @@ def _find_alternation(earlier: list[Call], call: Call, threshold: int, tuning: L
         if length > len(calls):
             return None
         round_ = answers[-period:]
-        if None in round_ or len(set(round_)) == 1 or answers[-length:] != round_ * threshold:
+        if len(set(round_)) == 1 or answers[-length:] != round_ * threshold:
             continue
         if calls[period - length].epoch != call.epoch:
-            continue
-        if call.serial - calls[-length].serial >= max(tuning.window, length * (1 + tuning.noise)):
             continue
         while length < len(calls) and answers[-length - 1] == answers[period - length - 1]:
             length += 1

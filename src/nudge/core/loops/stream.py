@@ -75,8 +75,6 @@ class StreamReader:
             if self._line is Line.PROSE and self._block is not None:
                 yield Part.BLOCK, self._block, 0
                 self._block = None
-            if self._line is Line.BLOCK:
-                yield from self._end_of_sentence()
         checksum = crc32(word.lower().encode("utf-8", "surrogatepass"), rest)
         if self._line is Line.BLOCK:
             self._block = crc32(checksum.to_bytes(4, "big"), self._block or 0)

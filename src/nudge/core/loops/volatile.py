@@ -74,6 +74,10 @@ _VOLATILE_IN_RESULTS = frozenset(
     }
 )
 
+_NAMES_A_THING = re.compile(
+    r"(?:^|[_-])(?i:ids?|refs?)$|[_-](?i:uuid|guid)$|[a-z](?:Ids?|IDs?|Refs?|Uuid|UUID|Guid|GUID)$"
+)
+
 
 def plain_key(key: str) -> str:
     return key.replace("_", "").replace("-", "").lower()
@@ -86,9 +90,7 @@ def role_of(key: str) -> KeyRole:
         return KeyRole.VOLATILE
     if name == "time":
         return KeyRole.TIME
-    if name.endswith(("id", "ids", "ref")) or (name.endswith(("uuid", "guid")) and len(name) > 4):
-        return KeyRole.THING
-    return KeyRole.PLAIN
+    return KeyRole.THING if _NAMES_A_THING.search(key) else KeyRole.PLAIN
 
 
 @lru_cache(maxsize=1024)
