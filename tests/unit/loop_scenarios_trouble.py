@@ -82,6 +82,13 @@ ERRORS = [
         [together(*[Call("read_file", {"path": f"{n}"}, error="no such file") for n in range(7)])],
     ),
     Scenario(
+        "A tool fails the same way once in a while",
+        rounds(
+            8,
+            lambda r: [Call("fetch", {"url": r}, error="gone"), *[read(f"{r}-{n}", "text") for n in range(5)]],
+        ),
+    ),
+    Scenario(
         "Different calls of one tool fail for different reasons",
         [
             bash(f"step {n}", error=f"step {word} is not possible")

@@ -103,7 +103,7 @@ def test_honest_work_is_never_flagged(stretches: list[tuple[str, int]]) -> None:
     steps = [step for kind, size in stretches for step in getattr(work, kind)(size)]
     for number, step in enumerate(steps):
         if isinstance(step, Call):
-            assert detector.peek(step.tool, step.args).action.value in ("none", "nudge")
+            assert not detector.peek(step.tool, step.args).is_loop, (number, step)
         assert not take(detector, step, number), (number, step)
 
 

@@ -64,9 +64,13 @@ class CallHistory:
         """The remembered calls with this signature, the oldest first."""
         return self._by_sig.get(sig, _NONE)
 
-    def backwards_from(self, call: Call) -> Iterator[Call]:
-        """The calls before this one, the newest first."""
-        return (earlier for earlier in reversed(self._calls) if earlier.serial < call.serial)
+    def before(self, call: Call, window: int) -> Iterator[Call]:
+        """The calls before this one in a window that ends with it, the newest first."""
+        for earlier in reversed(self._calls):
+            if earlier.serial <= call.serial - window:
+                return
+            if earlier.serial < call.serial:
+                yield earlier
 
     def between(self, after: int, before: int) -> set[str]:
         """The signatures of what was called between two serials, both excluded."""

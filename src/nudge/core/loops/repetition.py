@@ -69,13 +69,13 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
 def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Finding | None:
     """One tool that fails with the same error again and again, whatever it is given.
 
-    Other tools in between do not matter; one success of this tool or another error of it ends the row. Failures in
-    one breath count once: a batch of guesses is one guess.
+    Other tools in between do not matter; one success of this tool or another error of it ends the row, and so does
+    the window. Failures in one breath count once: a batch of guesses is one guess.
     """
     if not call.failed:
         return None
     count, steps = 1, {call.step}
-    for earlier in history.backwards_from(call):
+    for earlier in history.before(call, tuning.window):
         if earlier.tool != call.tool or earlier.outcome is None:
             continue
         if earlier.outcome != call.outcome:
