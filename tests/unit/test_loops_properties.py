@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.loops import UNKNOWN, LoopDetector
+from nudge.core.loops import UNKNOWN, LoopDetector, LoopTuning
 from tests.unit.loop_steps import Call, Person, Says, Step, Streams, Together
 from tests.unit.test_loops import take
 
@@ -218,3 +218,15 @@ def test_the_state_never_grows_beyond_its_bound(calls: list[tuple[int, str]]) ->
         detector.record(f"tool {tool}", {"n": number % 97}, result=text * 50, error=text[:1], step=text * 9)
         detector.record_output(text * 20)
     assert len(json.dumps(detector.to_json())) < 40_000
+
+
+def test_many_tools_loops_and_messages_leave_no_more_than_a_few_behind() -> None:
+    detector = LoopDetector(tuning=LoopTuning(recovery=9_999))
+    for number in range(1_000):
+        for _ in range(3):
+            result = detector.record(f"tool {number}", {}, result="text", error="x" * 5_000 if number % 2 else None)
+        assert result.is_loop
+    for number in range(1_000):
+        detector.record_message(f"message {number}")
+    assert len(json.dumps(detector.to_json())) < 15_000
+    assert sum(detector.record_message("message 999").is_loop for _ in range(2)) == 1

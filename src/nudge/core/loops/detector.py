@@ -127,7 +127,7 @@ class LoopDetector:
         call = _in_the_same_breath(same, step)
         if call is None:
             last = same[-1] if same else None
-            call = self._history.candidate(sig, tool, last.outcome if last else None, step)
+            call = self._history.candidate(sig, tool[:_LONGEST_NAME], last.outcome if last else None, _short(step))
             call.trouble = last is not None and (last.trouble or last.failed)
         finding, count = self._find(call, tool)
         if finding is None:
