@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nudge.core.bedtime import BedtimeTone as Tone
 from nudge.core.coach.briefings import (
     Briefing,
     bedtime_of,
@@ -16,7 +17,7 @@ from nudge.core.coach.briefings import (
     opens_with_morning,
     period_key,
 )
-from nudge.core.coach.escalation import Step, bedtime_step, next_step_at
+from nudge.core.coach.escalation import bedtime_nudge, next_look_at
 from nudge.core.coach.facts import CoachState
 from nudge.core.coach.targets import Targets
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant, as_instant, rfc3339, to_datetime
@@ -117,7 +118,7 @@ def test_every_night_has_one_first_nudge_and_its_own_key(bedtime: time, days: in
     following = next_due(Briefing.BEDTIME, due, targets)
     key, next_key = (period_key(Briefing.BEDTIME, one, targets) for one in (due, following))
     assert date.fromisoformat(next_key) - date.fromisoformat(key) == timedelta(days=1)
-    assert bedtime_of(night_of(due, targets), targets) == due + HOUR
+    assert bedtime_of(night_of(Instant(due + HOUR), targets), targets) == due + HOUR
     assert abs(following - due - DAY) <= HOUR
 
 
@@ -182,26 +183,26 @@ def night(
     ("moment", "step", "reason"),
     [
         pytest.param(night(-61), None, "too early", id="a minute too early"),
-        pytest.param(night(-60), Step.CASUAL, "", id="casual an hour before"),
-        pytest.param(night(-60, seen=60), Step.CASUAL, "", id="active exactly an hour ago"),
+        pytest.param(night(-60), Tone.CASUAL, "", id="casual an hour before"),
+        pytest.param(night(-60, seen=60), Tone.CASUAL, "", id="active exactly an hour ago"),
         pytest.param(night(-60, seen=61), None, "not active", id="away for longer than an hour"),
         pytest.param(night(-60, seen=None), None, "not active", id="never seen"),
         pytest.param(night(-1, 1, -60), None, "too early for a direct", id="direct not before the bedtime"),
-        pytest.param(night(0, 1, -60), Step.DIRECT, "", id="direct at the bedtime"),
-        pytest.param(night(10), Step.CASUAL, "", id="a late first nudge is casual all the same"),
+        pytest.param(night(0, 1, -60), Tone.DIRECT, "", id="direct at the bedtime"),
+        pytest.param(night(10), Tone.CASUAL, "", id="a late first nudge is casual all the same"),
         pytest.param(night(10, 1, 0), None, "half an hour ago", id="half an hour apart"),
         pytest.param(night(29, 2, -1), None, "too early for a serious", id="serious not before half past"),
-        pytest.param(night(30, 2, 0), Step.SERIOUS, "", id="serious half an hour after"),
-        pytest.param(night(60, 2, 0), Step.SERIOUS, "", id="serious an hour after at the latest"),
+        pytest.param(night(30, 2, 0), Tone.SERIOUS, "", id="serious half an hour after"),
+        pytest.param(night(60, 2, 0), Tone.SERIOUS, "", id="serious an hour after at the latest"),
         pytest.param(night(61, 2, 0), None, "more than an hour", id="later than that nothing"),
         pytest.param(night(45, 3, 0), None, "three", id="never a fourth"),
         pytest.param(night(10, 1, -60, delayed=30), None, "asked for more time", id="30 more minutes are kept"),
-        pytest.param(night(30, 1, -60, delayed=30), Step.DIRECT, "", id="and then it asks"),
+        pytest.param(night(30, 1, -60, delayed=30), Tone.DIRECT, "", id="and then it asks"),
     ],
 )
-def test_the_escalation(moment: tuple[Instant, CoachState], step: Step | None, reason: str) -> None:
-    verdict = bedtime_step(moment[0], TARGETS, moment[1])
-    assert verdict.step == step
+def test_the_escalation(moment: tuple[Instant, CoachState], step: Tone | None, reason: str) -> None:
+    verdict = bedtime_nudge(moment[0], TARGETS, moment[1])
+    assert verdict.tone == step
     assert reason in verdict.reason
 
 
@@ -219,24 +220,24 @@ def test_the_escalation(moment: tuple[Instant, CoachState], step: Step | None, r
     ],
 )
 def test_when_to_look_again(moment: tuple[Instant, CoachState], expected: int | None) -> None:
-    due = next_step_at(moment[0], TARGETS, moment[1])
+    due = next_look_at(moment[0], TARGETS, moment[1])
     assert due == (None if expected is None else BEDTIME + expected * MINUTE)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=400))
 def test_never_a_fourth_and_never_out_of_order(active: list[bool]) -> None:
-    steps: list[Step] = []
+    steps: list[Tone] = []
     last: Instant | None = None
     seen: Instant | None = None
     for minute, there in enumerate(active):
         now = Instant(BEDTIME - 120 * MINUTE + minute * MINUTE)
         seen = now if there else seen
         state = CoachState(last_activity=seen, bedtime_nudges=len(steps), last_bedtime_nudge=last)
-        step = bedtime_step(now, TARGETS, state).step
+        step = bedtime_nudge(now, TARGETS, state).tone
         if step:
             steps.append(step)
             last = now
-    assert steps == list(Step)[: len(steps)]
+    assert steps == list(Tone)[: len(steps)]
 
 
 def test_the_default_first_nudge_is_at_midnight() -> None:

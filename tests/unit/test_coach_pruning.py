@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.documents import Document
-from nudge.core.coach.pruning import contradict, prune
+from nudge.core.coach.pruning import prune
+from nudge.core.coach.stances import contradict, forbids
 
 TODAY = date(2026, 2, 21)
 
@@ -118,3 +119,21 @@ def test_pruning_only_removes_lines_and_is_done_after_one_time(lines: list[str])
     assert prune(pruned.text, TODAY).removed == ()
     left = iter(text.split("\n"))
     assert all(line in left for line in pruned.text.rstrip("\n").split("\n") if line)
+
+
+@pytest.mark.parametrize(
+    ("preferences", "about", "expected"),
+    [
+        pytest.param(["Don't message about sleep"], "sleep bedtime bed", True, id="the topic"),
+        pytest.param(["Don't message about the gym"], "sleep bedtime bed", False, id="another topic"),
+        pytest.param(["Stop asking about the draft"], "Finish the draft", True, id="a task that is about it"),
+        pytest.param(
+            ["Don't message about sleep", "You can message about sleep"], "sleep", False, id="the last one"
+        ),
+        pytest.param(["Don't message about sleep before noon"], "sleep", False, id="a condition forbids nothing"),
+        pytest.param(["Don't message"], "sleep", False, id="no topic"),
+        pytest.param(["Likes sleep"], "sleep", False, id="no stance"),
+    ],
+)
+def test_what_the_person_does_not_want_to_hear(preferences: list[str], about: str, expected: bool) -> None:
+    assert forbids(preferences, about) is expected

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 
+from nudge.core.coach.html import ANY_TAG, HTML
 from nudge.core.coach.references import lines_of_definitions
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
@@ -19,28 +20,6 @@ _ATX_CLOSING = re.compile(r"(?:^|(?<= )) *#+ *$")
 _SETEXT = re.compile(r"(=+|-+) *$")
 _FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 _MARKER = re.compile(r"(?:[*+-]|(\d{1,9})[.)])(?= |$)")
-_TAG_NAME = r"[A-Za-z][A-Za-z0-9-]*"
-_ATTRIBUTE = r"""\s+[A-Za-z_:][A-Za-z0-9:._-]*(?:\s*=\s*(?:[^"'=<>`\x00-\x20]+|'[^']*'|"[^"]*"))?"""
-_HTML_NAMES = (
-    "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt "
-    "fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link "
-    "main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead "
-    "title tr track ul"
-).replace(" ", "|")
-# Each kind of HTML block: how it starts, and what ends it on the same or a later line (None: a blank line does).
-_HTML: tuple[tuple[re.Pattern[str], re.Pattern[str] | None], ...] = (
-    (
-        re.compile(r"<(?:script|pre|style|textarea)(?=\s|>|$)", re.I),
-        re.compile(r"</(?:script|pre|style|textarea)>", re.I),
-    ),
-    (re.compile(r"<!--"), re.compile(r"-->")),
-    (re.compile(r"<\?"), re.compile(r"\?>")),
-    (re.compile(r"<![A-Za-z]"), re.compile(r">")),
-    (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
-    (re.compile(rf"</?(?:{_HTML_NAMES})(?=\s|/?>|$)", re.I), None),
-    (re.compile(rf"(?:<{_TAG_NAME}(?:{_ATTRIBUTE})*\s*/?>|</{_TAG_NAME}\s*>)\s*$"), None),
-)
-_ANY_TAG = len(_HTML) - 1  # the only kind that cannot interrupt a paragraph
 
 
 class Kind(Enum):
@@ -239,8 +218,8 @@ class _Reader:
             self._open_leaf(_Leaf(Kind.FENCE, fence=fence[1] or fence[3]), number)
             return True
         if rest[0] == "<":
-            for kind, (starts, ends) in enumerate(_HTML):
-                if starts.match(rest) and not (kind == _ANY_TAG and in_paragraph):
+            for kind, (starts, ends) in enumerate(HTML):
+                if starts.match(rest) and not (kind == ANY_TAG and in_paragraph):
                     self._close_to(keep)
                     self._open_leaf(_Leaf(Kind.HTML, ends=ends), number)
                     if ends is not None and ends.search(rest):

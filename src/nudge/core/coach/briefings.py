@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 
+from nudge.core import bedtime as bedtimes
 from nudge.core.coach.targets import Targets
 from nudge.core.instants import HOUR, MINUTE, Instant, from_local, to_datetime
 
@@ -17,8 +18,6 @@ WIND_DOWN = HOUR
 """The first bedtime nudge comes this long before the bedtime target."""
 FOLD = 30 * MINUTE
 """A weekly review that comes this soon after waking is one message with the morning briefing."""
-
-_NOON = time(12, 0)
 
 
 class Briefing(StrEnum):
@@ -49,7 +48,7 @@ def period_key(kind: Briefing, due: Instant, targets: Targets) -> str:
     """The period that a due time belongs to: a day (2026-02-18), the night that begins on that day, an ISO week
     (2026-W08) or a month (2026-02)."""
     if kind is Briefing.BEDTIME:
-        return night_of(due, targets).isoformat()
+        return night_of(Instant(due + WIND_DOWN), targets).isoformat()
     day = to_datetime(due, targets.zone).date()
     if kind is Briefing.WEEKLY_REVIEW:
         return week_of(day)
@@ -63,20 +62,14 @@ def week_of(day: date) -> str:
 
 
 def night_of(now: Instant, targets: Targets) -> date:
-    """The evening that the night around `now` belongs to.
-
-    A night reaches from twelve hours before the bedtime to twelve hours after it, so an hour before a bedtime of 01:00
-    and an hour after it are the same night although midnight lies between.
-    """
-    wall = to_datetime(now, targets.zone).replace(tzinfo=None)
-    bedtime = targets.bedtime_target
-    shifted = wall - timedelta(hours=bedtime.hour, minutes=bedtime.minute) + timedelta(hours=12)
-    return shifted.date() - timedelta(days=bedtime < _NOON)
+    """The evening that the night around `now` belongs to: a night lasts until the wake target, so an hour before a
+    bedtime of 01:00 and an hour after it are the same night although midnight lies between."""
+    return bedtimes.night_of(now, targets.zone, targets.wake_target)
 
 
 def bedtime_of(night: date, targets: Targets) -> Instant:
     """The bedtime of the night that begins on that evening."""
-    day = night + timedelta(days=targets.bedtime_target < _NOON)
+    day = night + timedelta(days=targets.bedtime_target < targets.wake_target)
     return from_local(datetime.combine(day, targets.bedtime_target), targets.zone)
 
 

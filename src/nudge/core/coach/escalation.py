@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
+from nudge.core.bedtime import MAX_A_NIGHT, BedtimeTone
 from nudge.core.coach.briefings import WIND_DOWN, bedtime_of, night_of
 from nudge.core.coach.facts import CoachState
 from nudge.core.coach.targets import Targets
@@ -15,24 +15,18 @@ BETWEEN = 30 * MINUTE
 LAST_CALL = HOUR
 """After this long past the bedtime nothing more is said."""
 
-
-class Step(IntEnum):
-    """How plainly it is said; the number is how many messages of the night that makes."""
-
-    CASUAL = 1
-    DIRECT = 2
-    SERIOUS = 3
+_TONES = tuple(BedtimeTone)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The step to take now, or None with the reason."""
+    """The tone to take now, or None with the reason."""
 
-    step: Step | None
+    tone: BedtimeTone | None
     reason: str
 
 
-def bedtime_step(now: Instant, targets: Targets, state: CoachState) -> Verdict:
+def bedtime_nudge(now: Instant, targets: Targets, state: CoachState) -> Verdict:
     """Which nudge is due now.
 
     Casual from an hour before the bedtime, direct from the bedtime, serious from half an hour after it; each only if
@@ -40,14 +34,14 @@ def bedtime_step(now: Instant, targets: Targets, state: CoachState) -> Verdict:
     bedtime (exactly an hour is inside). A night always starts casual, whenever its first nudge falls. `state` counts
     the nudges of this night; a delay the person asked for is kept.
     """
-    if state.bedtime_nudges >= Step.SERIOUS:
+    if state.bedtime_nudges >= MAX_A_NIGHT:
         return Verdict(None, "three bedtime messages were sent tonight")
     bedtime = bedtime_of(night_of(now, targets), targets)
     if now > bedtime + LAST_CALL:
         return Verdict(None, "it is more than an hour past bedtime")
-    step = Step(state.bedtime_nudges + 1)
-    if now < _earliest(step, bedtime):
-        return Verdict(None, f"it is too early for a {step.name.lower()} nudge")
+    tone = _TONES[state.bedtime_nudges]
+    if now < _earliest(tone, bedtime):
+        return Verdict(None, f"it is too early for a {tone.value} nudge")
     if state.delayed_until is not None and now < state.delayed_until:
         return Verdict(None, "the person asked for more time")
     last = state.last_bedtime_nudge
@@ -55,15 +49,15 @@ def bedtime_step(now: Instant, targets: Targets, state: CoachState) -> Verdict:
         return Verdict(None, "the last bedtime message was less than half an hour ago")
     if not state.active(now):
         return Verdict(None, "the person was not active in the last hour")
-    return Verdict(step, f"{step.name.lower()} nudge")
+    return Verdict(tone, f"{tone.value} nudge")
 
 
-def next_step_at(now: Instant, targets: Targets, state: CoachState) -> Instant | None:
+def next_look_at(now: Instant, targets: Targets, state: CoachState) -> Instant | None:
     """When to look again tonight, or None where the night has had its say. It is never in the past."""
-    if state.bedtime_nudges >= Step.SERIOUS:
+    if state.bedtime_nudges >= MAX_A_NIGHT:
         return None
     bedtime = bedtime_of(night_of(now, targets), targets)
-    due = int(_earliest(Step(state.bedtime_nudges + 1), bedtime))
+    due = int(_earliest(_TONES[state.bedtime_nudges], bedtime))
     if state.last_bedtime_nudge is not None and state.bedtime_nudges:
         due = max(due, state.last_bedtime_nudge + BETWEEN)
     if state.delayed_until is not None:
@@ -72,5 +66,6 @@ def next_step_at(now: Instant, targets: Targets, state: CoachState) -> Instant |
     return Instant(due) if due <= bedtime + LAST_CALL else None
 
 
-def _earliest(step: Step, bedtime: Instant) -> Instant:
-    return Instant(bedtime + {Step.CASUAL: -WIND_DOWN, Step.DIRECT: 0, Step.SERIOUS: BETWEEN}[step])
+def _earliest(tone: BedtimeTone, bedtime: Instant) -> Instant:
+    after = {BedtimeTone.CASUAL: -WIND_DOWN, BedtimeTone.DIRECT: 0, BedtimeTone.SERIOUS: BETWEEN}
+    return Instant(bedtime + after[tone])

@@ -9,6 +9,7 @@ from enum import StrEnum
 from nudge.core.coach.briefings import Briefing
 from nudge.core.coach.goals import Goals
 from nudge.core.coach.memory import Memory
+from nudge.core.coach.review import Review
 from nudge.core.coach.targets import Targets
 from nudge.core.instants import HOUR, Instant, local_date
 
@@ -72,6 +73,9 @@ class CoachState:
 class CoachFacts:
     """Everything an answer depends on; two equal facts get equal answers.
 
+    `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `review` the one
+    in progress. `degraded` is true where rules stand in for a model that does not answer.
+
     >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
     datetime.date(1969, 12, 31)
     """
@@ -85,8 +89,9 @@ class CoachFacts:
     due_reminders: tuple[DueReminder, ...] = ()
     turns: tuple[Turn, ...] = ()
     text: str = ""
+    forwarded: bool = False
     briefing: Briefing | None = None
-    opens_review: bool = False
+    review: Review | None = None
     degraded: bool = False
 
     @property

@@ -7,7 +7,6 @@ was wrongly kept can be deleted by the person; one that was wrongly dropped is m
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -17,21 +16,10 @@ from nudge.core.coach.documents import Document, Item
 from nudge.core.coach.edits import remove_items
 from nudge.core.coach.memory import COMMITMENTS, CONFERENCE, PATTERNS, PREFERENCES, REVIEWS, SECTIONS, Commitment, key
 from nudge.core.coach.placeholders import is_placeholder
+from nudge.core.coach.stances import DATED, contradict, topic_of
 
 LIMIT = 200
 LONG_OVERDUE = timedelta(days=30)
-
-_DATED = re.compile(r"\(?(?:set |since |on )?(\d{4}-\d{2}-\d{2})\)?")
-_NEVER = re.compile(r"(?:please )?(?:don'?t|do not|never|stop|no more|no longer|avoid|quit)\s+(?:ever )?(.+)")
-_MAY = re.compile(
-    r"(?:please )?(?:you (?:can|may|should|could)|(?:it'?s |is )?(?:ok|okay|fine|all right)(?: now)?(?: for you)? to"
-    r"|feel free to|do|start|go ahead and)\s+(?:now |again )?(.+)"
-)
-_CONDITION = re.compile(
-    r"\b(?:after|before|until|till|from|between|during|when|while|unless|except|if|on|in|at|only|once|but|more)\b.*"
-)
-_FILLERS = frozenset(("a", "an", "the", "me", "my", "to", "about", "of", "with", "for", "any", "all", "it", "s"))
-_FILLERS |= {"again", "anymor", "now", "pleas"}  # as stems
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,19 +54,6 @@ def prune(text: str, today: date, limit: int = LIMIT) -> Pruned:
     return Pruned(text, tuple(removed), len(Document.parse(text).lines))
 
 
-def contradict(one: str, other: str) -> bool:
-    """Whether one line forbids outright what the other allows, under a condition or not. Two conditions ("not before
-    noon", "after six is fine") may both be true, so a prohibition with a condition contradicts nothing.
-
-    >>> contradict("Don't message about sleep", "You can message about sleep after midnight")
-    True
-    """
-    first, second = _stance(one), _stance(other)
-    if first is None or second is None or first.allows == second.allows or first.topic != second.topic:
-        return False
-    return not (second if first.allows else first).conditional
-
-
 def _doubles(document: Document, today: date) -> list[tuple[Item, str]]:
     del today
     return _older(document, SECTIONS, key, lambda one, other: True, "said again later")
@@ -86,7 +61,7 @@ def _doubles(document: Document, today: date) -> list[tuple[Item, str]]:
 
 def _contradictions(document: Document, today: date) -> list[tuple[Item, str]]:
     del today
-    return _older(document, (PREFERENCES,), _topic, contradict, "changed since")
+    return _older(document, (PREFERENCES,), topic_of, contradict, "changed since")
 
 
 def _older(
@@ -144,38 +119,6 @@ def _fewer_blanks(text: str, limit: int) -> str:
     return "".join(kept)
 
 
-def _topic(line: str) -> object:
-    stance = _stance(line)
-    return stance.topic if stance else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Stance:
-    allows: bool
-    topic: frozenset[str]
-    conditional: bool
-
-
-def _stance(line: str) -> _Stance | None:
-    """What a line allows or forbids, or None where it does neither."""
-    words = " ".join(re.sub(r"[\"“”]", "", _DATED.sub("", line.replace("’", "'"))).casefold().split()).rstrip(" .!")
-    for allows, pattern in ((False, _NEVER), (True, _MAY)):
-        match = pattern.fullmatch(words)
-        if match:
-            about = _CONDITION.sub("", match[1])
-            topic = frozenset(_stem(word) for word in re.findall(r"\w+", about)) - _FILLERS
-            return _Stance(allows, topic, about != match[1]) if topic else None
-    return None
-
-
-def _stem(word: str) -> str:
-    """Makes one word of "message", "messages" and "messaging"."""
-    for ending in ("ing", "es", "s", "e"):
-        if len(word) - len(ending) >= 3 and word.endswith(ending):
-            return word[: -len(ending)]
-    return word
-
-
 def _date(line: str) -> str:
-    match = _DATED.search(line)
+    match = DATED.search(line)
     return match[1] if match else ""

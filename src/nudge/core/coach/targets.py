@@ -17,7 +17,8 @@ from nudge.core.coach.blocks import Kind
 from nudge.core.coach.documents import Document, Section
 from nudge.core.coach.edits import append_to_section, replace_item
 from nudge.core.coach.placeholders import is_placeholder
-from nudge.core.instants import Instant, to_datetime, zone_of
+from nudge.core.instants import Instant, zone_of
+from nudge.core.quiet import QuietHours
 from nudge.errors import UsageError
 
 SECTION = "Schedule Targets"
@@ -48,12 +49,12 @@ class Targets:
     def zone(self) -> ZoneInfo:
         return zone_of(self.timezone)
 
+    @property
+    def quiet_hours(self) -> QuietHours:
+        return QuietHours(_minutes(self.quiet_start), _minutes(self.quiet_end), self.zone)
+
     def is_quiet(self, now: Instant) -> bool:
-        """Whether the person's wall clock is inside the quiet hours."""
-        clock = to_datetime(now, self.zone).time()
-        if self.quiet_start < self.quiet_end:
-            return self.quiet_start <= clock < self.quiet_end
-        return clock >= self.quiet_start or clock < self.quiet_end
+        return self.quiet_hours.end_if_inside(now) is not None
 
     def as_fields(self) -> dict[str, str]:
         """The fields as the document spells them; also the JSON form."""
@@ -215,6 +216,10 @@ def _changed(targets: Targets, name: str, value: str) -> Targets | str:
     if reader is None:
         return f"there is no such field; the fields are {', '.join(_READERS)}"
     return reader(targets, value)
+
+
+def _minutes(clock: time) -> int:
+    return clock.hour * 60 + clock.minute
 
 
 def _time(value: str) -> time | None:
