@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nudge.adapters.sql.notes import SqlNotes
     from nudge.adapters.sql.outbox import SqlOutbox
     from nudge.adapters.sql.outcomes import SqlFeed, SqlOutcomes
+    from nudge.adapters.sql.reminders import SqlReminders
 
 
 class SqlStore:
@@ -103,3 +104,9 @@ class SqlStore:
         from nudge.adapters.sql.coach import SqlPeriods
 
         return SqlPeriods(self.database)
+
+    @cached_property
+    def reminders(self) -> SqlReminders:
+        from nudge.adapters.sql.reminders import SqlReminders
+
+        return SqlReminders(self.database)

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from nudge.app.ports.attention import AttentionStore
 from nudge.app.ports.coach import Activity, Conversations, Periods
 from nudge.app.ports.records import Agent, FeedLine, Lease, Letter, Message, Priority, Sending
+from nudge.app.ports.reminders import Reminders
 from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome, Result
 from nudge.core.timer import Timer
@@ -210,6 +211,8 @@ class Store(Protocol):
     def outbox(self) -> Outbox: ...
     @property
     def notes(self) -> Notes: ...
+    @property
+    def reminders(self) -> Reminders: ...
     @property
     def attention(self) -> AttentionStore: ...
     @property

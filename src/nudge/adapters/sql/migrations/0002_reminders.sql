@@ -31,11 +31,11 @@ CREATE TABLE reminders (
 );
 
 -- Of the reminders that can still fire, each name of an agent is taken once.
-CREATE UNIQUE INDEX reminders_names ON reminders (agent, name) WHERE name <> '' AND status IN ('active', 'paused');
+CREATE UNIQUE INDEX reminders_names ON reminders (name, agent) WHERE name <> '' AND status IN ('active', 'paused');
 CREATE INDEX reminders_seeded ON reminders (agent, source, name) WHERE source IN ('role', 'file');
 CREATE INDEX reminders_reserved ON reminders (agent) WHERE reserve = 1 AND status = 'active';
 CREATE INDEX reminders_by_firing ON reminders (agent, last_fired_at);
-CREATE INDEX reminders_by_status ON reminders (agent, status, created_at);
+CREATE INDEX reminders_by_status ON reminders (status, agent, created_at);
 
 -- What is next of one agent, in order, however many it has.
-CREATE INDEX timers_of_reminders ON timers (agent, due_at) WHERE kind = 'reminder';
+CREATE INDEX timers_of_reminders ON timers (agent, due_at, key) WHERE kind = 'reminder';
