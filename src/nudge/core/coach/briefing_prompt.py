@@ -16,9 +16,9 @@ ANSWER_RULE = (
 )
 
 _TASKS = {
-    Briefing.MORNING: "Write the morning briefing: today's priorities from GOALS.md, the first one first, and what is due.",
-    Briefing.WEEKLY_REVIEW: "Write two or three sentences that open the day; the questions of the weekly review follow.",
-    Briefing.MONTHLY: "It is the first of the month. Ask the person to look at this quarter's goals: do they still fit?",
+    Briefing.MORNING: "Write the morning briefing: today's priorities from GOALS.md, most important first.",
+    Briefing.WEEKLY_REVIEW: "Write two or three sentences that open the day; the weekly review's questions follow.",
+    Briefing.MONTHLY: "It is the first of the month. Ask whether this quarter's goals still fit.",
     Briefing.BEDTIME: "Write one bedtime message. It is {tone}: one or two sentences, no lecture.",
 }
 _TONES = {

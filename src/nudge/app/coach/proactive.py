@@ -1,0 +1,99 @@
+"""The half of the coach that acts by itself: heartbeat, briefings and chores, ready for the dispatcher."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nudge.app.attention import Gate
+from nudge.app.coach import heartbeat as beats
+from nudge.app.coach.briefing import KIND as BRIEFING
+from nudge.app.coach.briefing import Briefings, OpenReview
+from nudge.app.coach.desk import Desk
+from nudge.app.coach.heartbeat import DecisionLog, DueOf, Heartbeat
+from nudge.app.coach.housekeeping import ACTIVITY, ALIVE, ASK_AGAIN, COMMIT, DOCUMENTS, RETENTION, Housekeeping
+from nudge.app.coach.speaking import Speaking
+from nudge.app.coach.thinking import Thinking
+from nudge.app.delivery import Delivery
+from nudge.app.dispatch import Handler
+from nudge.app.ports.outside import SignOfLife, TextHistory
+from nudge.app.ports.store import Store
+from nudge.core.instants import MINUTE, Instant
+from nudge.core.timer import Timer
+
+
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often the coach considers whether to speak."""
+
+    every: int = 45 * MINUTE
+    change_gate: bool = True
+
+
+class Proactive:
+    def __init__(
+        self,
+        store: Store,
+        desk: Desk,
+        gate: Gate,
+        delivery: Delivery,
+        thinking: Thinking,
+        due_of: DueOf,
+        open_review: OpenReview,
+        *,
+        rhythm: Rhythm | None = None,
+        history: TextHistory | None = None,
+        sign_of_life: SignOfLife | None = None,
+        decision_log: DecisionLog = lambda line: None,
+    ) -> None:
+        rhythm = rhythm or Rhythm()
+        self._store = store
+        self._desk = desk
+        self.speaking = Speaking(gate, delivery, desk)
+        self.heartbeat = Heartbeat(
+            store,
+            desk,
+            gate,
+            thinking,
+            self.speaking,
+            due_of,
+            every=rhythm.every,
+            change_gate=rhythm.change_gate,
+            decision_log=decision_log,
+        )
+        self.briefings = Briefings(store, desk, thinking, self.speaking, open_review)
+        self.chores = Housekeeping(
+            store,
+            desk,
+            self.briefings,
+            self.speaking,
+            history=history,
+            sign_of_life=sign_of_life,
+            alive_every=rhythm.every,
+        )
+        self._history = history
+
+    def handlers(self) -> Mapping[str, Handler]:
+        return {
+            beats.KIND: self.heartbeat.beat,
+            BRIEFING: self.briefings.tell,
+            DOCUMENTS: self.chores.documents_changed,
+            ASK_AGAIN: self.chores.ask_again,
+            ACTIVITY: self.chores.no_activity,
+            RETENTION: self.chores.tidy,
+            COMMIT: self.chores.commit,
+            ALIVE: self.chores.report_alive,
+        }
+
+    async def start(self, agent: str, now: Instant) -> None:
+        """Bring an agent's timers in line with its documents. Safe to do at every start."""
+        await self._desk.open(agent)
+        async with self._store.transaction():
+            await self.heartbeat.ensure(agent, now)
+            await self.chores.ensure(agent, now)
+            await self._store.timers.set(documents_timer(agent, now))
+
+
+def documents_timer(agent: str, now: Instant) -> Timer:
+    """Look at the documents now: somebody wrote one."""
+    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
