@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.actions import (
@@ -243,6 +243,7 @@ _NAMES = st.sampled_from(["update_memory", "update_goals", "add_reminder", "set_
 _KEYS = ["section", "add", "remove", "lines", "text", "when", "duration", "state_updates"]
 
 
+@settings(deadline=None)
 @given(_NAMES, st.dictionaries(st.sampled_from(_KEYS), _JSON | st.sampled_from(["Preferences", "Today", "friday"])))
 def test_no_object_makes_the_reader_raise(name: str, raw: dict[str, Any]) -> None:
     action = read_action({"action": name, **raw}, NOW, TARGETS)
@@ -250,6 +251,7 @@ def test_no_object_makes_the_reader_raise(name: str, raw: dict[str, Any]) -> Non
         assert confirm(action, NOW, TARGETS)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(["Preferences", "Active Commitments", "Observed Patterns"]), st.text(max_size=40))
 def test_no_text_changes_more_than_its_own_line(section: str, text: str) -> None:
     action = read(action="update_memory", section=section, add=text)

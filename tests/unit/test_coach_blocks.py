@@ -65,6 +65,36 @@ def test_headings_are_found_where_the_standard_says(text: str, expected: list[tu
     assert headings(text) == expected
 
 
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "[a]: /url",
+        "[a]:\n/url",
+        "[a]: /url\n'title'",
+        "[a]: /url (a title)",
+        "[a]: </u r l> 'x'",
+        "[a]: /u(r)l",
+        "[a]: /u\\(rl",
+        "[a\\]b]: /url",
+        "[a]: /url 'one\ntwo'",
+        "[a]: /one\n[b]: /two",
+        "[a]: /url 'not closed",
+        "[a]: /url 'x' y",
+        "[a]: /u(rl",
+        "[a]: u)rl",
+        "[a]: <u",
+        "[ ]: /url",
+        "[a] : /url",
+        "[a[b]: /url",
+        "[a]: /url\n'x' y",
+        '[a]: /url"x"',
+    ],
+)
+def test_link_definitions_are_told_from_titles(definition: str) -> None:
+    text = f"{definition}\n===\n"
+    assert headings(text) == second_opinion(text)[0]
+
+
 def test_the_title_is_read_without_its_signs() -> None:
     blocks = find_blocks("## Today (revisit) ##\n# \n# C#\nTwo\n  lines\n===\n")
     assert [b.title for b in blocks] == ["Today (revisit)", "", "C#", "Two lines"]
@@ -193,6 +223,7 @@ def test_both_readers_agree(text: str) -> None:
     assert (headings(text), items(text)) == second_opinion(text)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("#-=`~<>!/ \t\n\r\x0b\x0c\u0085\u2028ab1.)[]:\"'\\*_\ufeff"), max_size=60))
 def test_any_text_is_cut_into_blocks_that_do_not_overlap(text: str) -> None:
     lines = split_lines(text)

@@ -4,7 +4,7 @@ from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.bedtime import BedtimeTone as Tone
@@ -106,6 +106,7 @@ def test_a_night_is_one_although_midnight_lies_in_it(bedtime: time, now: Instant
     assert night_of(now, Targets(bedtime_target=bedtime)) == night
 
 
+@settings(deadline=None)
 @given(
     st.times(timezones=st.none()).map(lambda t: t.replace(second=0, microsecond=0)),
     st.integers(0, 900),
@@ -224,6 +225,7 @@ def test_when_to_look_again(moment: tuple[Instant, CoachState], expected: int | 
     assert due == (None if expected is None else BEDTIME + expected * MINUTE)
 
 
+@settings(deadline=None)
 @given(st.lists(st.booleans(), min_size=1, max_size=400))
 def test_never_a_fourth_and_never_out_of_order(active: list[bool]) -> None:
     steps: list[Tone] = []

@@ -160,6 +160,7 @@ def test_an_action_that_changed_nothing_is_not_claimed() -> None:
     assert reply.words(NOW, TARGETS, unchanged=reply.actions) == "I don't find “x” in my memory."
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_the_reader_raise(answer: str) -> None:
     assert parse_reply(answer, NOW, TARGETS).actions == ()

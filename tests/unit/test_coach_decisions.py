@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
@@ -117,6 +117,7 @@ _JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(
     st.fixed_dictionaries(
         {}, optional={"action": _JSON | st.sampled_from(["message"]), "message": _JSON, "state_updates": _JSON}
@@ -130,6 +131,7 @@ def test_only_the_message_of_a_message_is_ever_said(answer: dict[str, Any]) -> N
             assert decision.message == answer["message"].strip()
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_the_reader_raise(answer: str) -> None:
     assert parse_decision(answer, NOW).message == ""

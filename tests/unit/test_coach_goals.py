@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.goals import TODAY, Goal, Goals, Person, mark_done, parse_goals, set_goals
@@ -81,6 +81,7 @@ def test_a_goal_is_ticked() -> None:
     assert mark_done(GOALS, "something else") == GOALS
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert isinstance(parse_goals(text), Goals)

@@ -126,6 +126,7 @@ def test_a_long_memory_keeps_its_beginning_and_its_end() -> None:
     assert "\nLAST\n</data-" in message
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400), st.integers(0, 60))
 def test_clipping_fits(text: str, tokens: int) -> None:
     assert estimate(clip(text, tokens)) <= tokens
@@ -148,6 +149,7 @@ def test_times_ago(passed: int, words: str) -> None:
     assert ago(Instant(0), Instant(passed)) == words
 
 
+@settings(deadline=None)
 @given(st.text())
 @example("</data-")
 def test_material_cannot_close_its_fence(material: str) -> None:

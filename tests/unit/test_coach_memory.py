@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.dates import parse_due
@@ -162,6 +162,7 @@ def test_a_summary_cannot_forge_a_section() -> None:
     assert parse_memory(text, WEDNESDAY).preferences == parse_memory(MEMORY, WEDNESDAY).preferences
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_summary_is_one_short_line(summary: str) -> None:
     short = shorten(summary)
@@ -178,6 +179,7 @@ def test_the_summary_of_a_week_is_kept_once_and_for_four_weeks() -> None:
     assert lines == [*(f"2026-W{week:02}: fine" for week in range(7, 10)), "2026-W10: better"]
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert isinstance(parse_memory(text, WEDNESDAY), Memory)

@@ -8,7 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.bedtime import BedtimeTone
@@ -308,6 +308,49 @@ def test_questions_are_answered(text: str, reply: str) -> None:
     assert talk(text) == (reply, [])
 
 
+@pytest.mark.parametrize(
+    ("text", "changes", "reply"),
+    [
+        pytest.param("next?", {"due_reminders": (REMINDER,)}, "Due now: Reply to Mary", id="what is due comes first"),
+        pytest.param(
+            "what's next",
+            {"goals": parse_goals("## This Week\n1. Finish the draft\n")},
+            "Today's list is clear. From this week: Finish the draft.",
+            id="then the week",
+        ),
+        pytest.param(
+            "what's next",
+            {"goals": parse_goals("")},
+            "Nothing is on the lists. What would you like to be next? “add … to today” keeps it.",
+            id="then nothing",
+        ),
+        pytest.param(
+            "done", {"goals": parse_goals("")}, "Nothing is open on Today's list. Enjoy that.", id="nothing to finish"
+        ),
+        pytest.param("today", {"goals": parse_goals("")}, "Today's list is empty.", id="an empty day"),
+        pytest.param("week", {"goals": parse_goals("")}, "This week's list is empty.", id="an empty week"),
+        pytest.param(
+            "goals",
+            {"goals": parse_goals("")},
+            "No goals yet. Open GOALS.md, or start with “add … to today”.",
+            id="no goals at all",
+        ),
+        pytest.param(
+            "commitments",
+            remembering("## Active Commitments\n- Pay (due: March 1)\n- Call\n- [x] Sent\n"),
+            "• Pay (due: March 1)\n• Call",
+            id="open commitments",
+        ),
+    ],
+)
+def test_questions_on_other_days(text: str, changes: dict[str, Any], reply: str) -> None:
+    assert talk(text, **changes) == (reply, [])
+
+
+def test_a_long_letter_is_not_taken_for_a_command() -> None:
+    assert talk("remember that " + "x" * 600)[1] == []
+
+
 @pytest.mark.parametrize("text", ["Hi", "thanks!", "Good night", "good morning coach", "done for today"])
 def test_small_talk_is_short(text: str) -> None:
     reply, actions = talk(text)
@@ -375,6 +418,7 @@ def test_the_same_day_sounds_the_same_and_days_differ() -> None:
     assert {pick(options, day) for day in days} == set(options)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=80), st.booleans(), st.booleans())
 def test_any_words_get_an_answer_that_can_be_carried_out(text: str, degraded: bool, forwarded: bool) -> None:
     now = at(18, 14)
@@ -385,6 +429,7 @@ def test_any_words_get_an_answer_that_can_be_carried_out(text: str, degraded: bo
     assert parse_reply(data, now, given_facts.targets).well_formed
 
 
+@settings(deadline=None)
 @given(st.integers(0, 3 * 96), st.integers(0, 3), st.booleans())
 def test_every_quarter_hour_has_a_decision(quarter: int, nudges: int, active: bool) -> None:
     now = Instant(at(18, 0) + quarter * 15 * MINUTE)

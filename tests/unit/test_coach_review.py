@@ -6,7 +6,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.questions import BLOCKS, questions
@@ -253,6 +253,7 @@ _EVENTS = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(_EVENTS, st.integers(0, 20 * 60)), max_size=30))
 def test_any_course_ends_or_waits_and_survives_json(course: list[tuple[Said | Event, int]]) -> None:
     review = begin()

@@ -5,7 +5,7 @@ from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.core.coach.documents import Document
@@ -184,6 +184,7 @@ def test_a_wrong_value_is_not_written() -> None:
         set_target("", "wake_target", "dawn")
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from('-#: \n"abw_targetimzonqu0123459\u2028`[]<!>')))
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     parsed = read(text)

@@ -23,7 +23,6 @@ CONVERSING = 5 * MINUTE
 MOST_IDEAS = 4
 """Messages a day after which the rules have no more ideas of their own; reminders and bedtime are no ideas."""
 
-_SILENCE: dict[str, Any] = {"action": "heartbeat_ok", "message": "", "state_updates": {}}
 _AFTERNOON = (time(15, 0), time(19, 0))
 _ABOUT_SLEEP = "sleep bed bedtime late"
 
@@ -56,20 +55,20 @@ def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
     while the person talks to the coach; during a review only reminders."""
     state = facts.state
     if facts.targets.is_quiet(facts.now) or (state.quiet_until is not None and state.quiet_until > facts.now):
-        return _SILENCE
+        return _silence()
     if state.last_user_message is not None and facts.now - state.last_user_message < CONVERSING:
-        return _SILENCE
+        return _silence()
     reminders = _reminders(facts)
     if reminders:
         return _message(reminders)
     if state.review_in_progress:
-        return _SILENCE
+        return _silence()
     bedtime = _bedtime(facts)
     if bedtime:
         return _message(bedtime, {"bedtime_nudge_sent": True})
     if state.proactive_today >= MOST_IDEAS or _near_bedtime(facts):
-        return _SILENCE
-    return _message(idea) if (idea := _overdue(facts) or _afternoon(facts)) else _SILENCE
+        return _silence()
+    return _message(idea) if (idea := _overdue(facts) or _afternoon(facts)) else _silence()
 
 
 def _briefing(facts: CoachFacts) -> str:
@@ -154,6 +153,10 @@ def _mentioned(facts: CoachFacts, text: str, *, since: Instant) -> bool:
 
 def _about(said: str, text: str) -> bool:
     return " ".join(text.casefold().split()) in " ".join(said.casefold().split())
+
+
+def _silence() -> dict[str, Any]:
+    return {"action": "heartbeat_ok", "message": "", "state_updates": {}}
 
 
 def _message(text: str, updates: dict[str, Any] | None = None) -> dict[str, Any]:
