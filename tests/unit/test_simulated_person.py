@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nudge.core.instants import HOUR, MINUTE, Instant, to_datetime
+from nudge.core.simulation.person import PING, Profile, Reaction, Replies, answer_to, day_of, is_awake, waking_hours
+from nudge.errors import UsageError
+from tests.times import TORONTO, toronto
+
+OWL = Profile("owl", wakes=10 * 60, sleeps=2 * 60, jitter_minutes=30, signals_per_hour=2.0)
+DAYS = st.dates(date(2026, 1, 1), date(2027, 12, 31))
+
+
+@given(day=DAYS, seed=st.integers(0, 9))
+def test_the_same_seed_gives_the_same_day_inside_waking_hours(day: date, seed: int) -> None:
+    acts = day_of(OWL, day, TORONTO, seed)
+    assert acts == day_of(OWL, day, TORONTO, seed)
+    awake, asleep = waking_hours(OWL, day, TORONTO, seed)
+    assert all(awake <= act.at < asleep for act in acts)
+    assert acts == sorted(acts, key=lambda act: (act.at, act.text))
+    assert 13 * HOUR < asleep - awake < 19 * HOUR
+
+
+def test_another_seed_is_another_life() -> None:
+    assert day_of(OWL, date(2026, 2, 18), TORONTO, 1) != day_of(OWL, date(2026, 2, 18), TORONTO, 2)
+
+
+def test_signals_come_as_often_as_said() -> None:
+    days = [date(2026, 1, 1) + timedelta(days=n) for n in range(100)]
+    signals = sum(act.text == PING for day in days for act in day_of(OWL, day, TORONTO, 7))
+    assert 2900 < signals < 3500  # 2 an hour over 16 hours
+
+
+def test_reactions_keep_their_hours_and_weekdays() -> None:
+    busy = Profile("b", reactions=(Reaction("busy", 5, 9, 17, (0, 1)),), signals_per_hour=0)
+    acts = [
+        (day, act)
+        for n in range(28)
+        for day in [date(2026, 2, 2) + timedelta(days=n)]
+        for act in day_of(busy, day, TORONTO, 3)
+    ]
+    assert acts
+    assert {day.weekday() for day, _ in acts} == {0, 1}
+    assert all(9 <= to_datetime(act.at, TORONTO).hour < 17 for _, act in acts)
+
+
+def test_answers_follow_the_habits_and_never_come_from_sleep() -> None:
+    keen = Profile("k", wakes=8 * 60, sleeps=23 * 60, jitter_minutes=0, replies=Replies(1.0, (5, 10), ("a",), ("b",)))
+    noon = toronto(2026, 2, 18, 12)
+    act = answer_to(keen, "hello", "heartbeat", noon, TORONTO, 1)
+    assert act
+    assert act.text == "a"
+    assert 5 * MINUTE <= act.at - noon <= 10 * MINUTE
+    night = answer_to(keen, "to bed", "bedtime", noon, TORONTO, 1)
+    assert night
+    assert night.text == "b"
+    assert answer_to(keen, "hello", "heartbeat", toronto(2026, 2, 18, 22, 58), TORONTO, 1) is None
+    assert answer_to(Profile("s", replies=Replies(0.0)), "x", "heartbeat", noon, TORONTO, 1) is None
+
+
+def test_past_midnight_still_belongs_to_the_evening_before() -> None:
+    assert is_awake(OWL, toronto(2026, 2, 19, 1), TORONTO, 1)
+    assert not is_awake(OWL, toronto(2026, 2, 19, 5), TORONTO, 1)
+    assert is_awake(OWL, Instant(toronto(2026, 2, 19, 12)), TORONTO, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ({"nam": "x"}, "'nam'"),
+        ({"wakes": "soon"}, "'soon'"),
+        ({"reactions": [{"say": "x"}]}, "reaction"),
+        ({"talks": [{"per_day": 1}]}, "reaction"),
+    ],
+)
+def test_a_broken_profile_names_what_is_wrong(data: dict[str, object], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        Profile.parse(data)
