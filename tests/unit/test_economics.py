@@ -125,18 +125,18 @@ def test_iterations_and_duration_warn_and_stop_but_never_take_tools_away(resourc
 @pytest.mark.parametrize(
     ("tokens", "text", "urgency"),
     [
-        pytest.param(700, EFFICIENT.format(70), Urgency.HINT, id="30 % remaining"),
-        pytest.param(709, EFFICIENT.format(70), Urgency.HINT, id="a percentage is cut, not rounded"),
-        pytest.param(850, EFFICIENT.format(85), Urgency.HINT, id="exactly 15 % remaining is not below 15"),
-        pytest.param(851, WARNING.format(14), Urgency.HINT, id="below 15 % remaining"),
-        pytest.param(900, WARNING.format(10), Urgency.WARNING, id="10 % remaining"),
-        pytest.param(950, WARNING.format(5), Urgency.CRITICAL, id="exactly 5 % remaining is not below 5"),
-        pytest.param(951, CRITICAL, Urgency.CRITICAL, id="below 5 % remaining"),
-        pytest.param(1300, CRITICAL, Urgency.CRITICAL, id="past the limit"),
+        pytest.param(70_000, EFFICIENT.format(70), Urgency.HINT, id="30 % remaining"),
+        pytest.param(70_999, EFFICIENT.format(70), Urgency.HINT, id="a percentage is cut, not rounded"),
+        pytest.param(85_000, EFFICIENT.format(85), Urgency.HINT, id="exactly 15 % remaining is not below 15"),
+        pytest.param(85_001, WARNING.format(14), Urgency.HINT, id="below 15 % remaining"),
+        pytest.param(90_000, WARNING.format(10), Urgency.WARNING, id="10 % remaining"),
+        pytest.param(95_000, WARNING.format(5), Urgency.CRITICAL, id="exactly 5 % remaining is not below 5"),
+        pytest.param(95_001, CRITICAL, Urgency.CRITICAL, id="below 5 % remaining"),
+        pytest.param(130_000, CRITICAL, Urgency.CRITICAL, id="past the limit"),
     ],
 )
 def test_nudge_texts(tokens: int, text: str, urgency: Urgency) -> None:
-    nudge = used(tokens, limit=1_000).check(NOW).nudge
+    nudge = used(tokens, limit=100_000).check(NOW).nudge
     assert nudge is not None
     assert (nudge.text, nudge.urgency) == (text, urgency)
 
@@ -161,6 +161,22 @@ def test_the_worst_of_tokens_and_cost_decides() -> None:
     assert (check.level, check.reason) == (RESTRICTED, "cost at 91%")
     assert check.nudge is not None
     assert check.nudge.text == WARNING.format(9)
+
+
+def test_a_warning_about_iterations_does_not_loosen_what_tokens_have_tightened() -> None:
+    budget = RunBudget(max_tokens=1_000, max_iterations=10)
+    for _ in range(8):
+        budget.record_call(TokenUse(output=115))
+    check = budget.check(NOW)
+    assert (check.level, check.restrict_tools, check.reason) == (RESTRICTED, True, "tokens at 92%")
+
+
+def test_equal_shares_are_blamed_on_tokens() -> None:
+    budget = RunBudget(1_000, "1.00", timedelta(seconds=10), 10)
+    budget.check(NOW)
+    for _ in range(8):
+        budget.record_call(TokenUse(output=100), cost="0.10")
+    assert budget.check(seconds(8)).reason == "tokens at 80%"
 
 
 def test_without_limits_nothing_is_ever_said() -> None:
@@ -220,6 +236,7 @@ def test_a_limit_of_zero_or_less_is_refused(arguments: dict[str, Any]) -> None:
 def test_limits_from_configuration(config: dict[str, Any], limits: RunLimits) -> None:
     assert RunLimits.from_config(config) == limits
     assert RunBudget.within(limits).limits == limits
+    assert RunBudget.within(limits).check(NOW).can_continue
 
 
 @pytest.mark.parametrize(
@@ -229,10 +246,12 @@ def test_limits_from_configuration(config: dict[str, Any], limits: RunLimits) ->
         {"budget_max_tokens": "many"},
         {"budget_max_cost": -1.0},
         {"budget_max_cost": [10]},
+        {"budget_max_cost": True},
         {"budget_max_cost": float("nan")},
         {"budget_max_duration": 0},
         {"budget_max_duration": float("inf")},
         {"budget_max_duration": "2h"},
+        {"budget_max_duration": True},
         {"max_iterations": -1},
     ],
     ids=str,
@@ -257,6 +276,16 @@ def test_broken_configuration_is_refused(config: dict[str, Any]) -> None:
 def test_tuning_that_makes_no_sense_is_refused(tuning: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         EconomicsTuning(**tuning)
+
+
+def test_levels_may_coincide() -> None:
+    tuning = EconomicsTuning(
+        warn_percent=100, restricted_percent=100, hard_percent=100, task_gate_percent=90, max_extensions=0
+    )
+    budget = RunBudget.within(RunLimits(tokens=10), tuning=tuning)
+    budget.record_call(TokenUse(output=9))
+    assert budget.check(NOW).level is NONE
+    assert not RunBudget(tuning=tuning).request_extension(5, "more", now=NOW).can_request
 
 
 def test_levels_can_be_tuned() -> None:
@@ -414,6 +443,8 @@ def test_time_the_process_was_down_is_not_the_runs() -> None:
         pytest.param(lambda data: data["limits"].update(tokens=0), id="a limit of nothing"),
         pytest.param(lambda data: data["account"].update(counted="9"), id="a count in words"),
         pytest.param(lambda data: data["extensions"].update(granted=None), id="no count of extensions"),
+        pytest.param(lambda data: data["extensions"].update(granted=True), id="a yes is no count"),
+        pytest.param(lambda data: data["extensions"].update(answered_at="noon"), id="an answer at noon"),
         pytest.param(lambda data: data.update(tuning=None), id="no tuning"),
     ],
 )

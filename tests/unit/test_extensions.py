@@ -31,7 +31,9 @@ def test_the_first_request_is_allowed_right_away() -> None:
     assert request["extensions_granted"] == 0
     assert request["max_extensions"] == 3
     assert request.deadline == to_datetime(at(60))
+    assert request.id == 1
     assert dict(request)["reason"] == "Need to complete test suite"
+    assert "can_request" in list(request)
     with pytest.raises(KeyError):
         request["keys"]
 

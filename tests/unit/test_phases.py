@@ -67,6 +67,7 @@ def test_a_report_says_whether_the_phase_is_new() -> None:
         True,
         False,
     ]
+    assert not tracker.record_message("Done with that.").changed
     assert tracker.wrap_up().phase is WRAPUP
     assert tracker.record_tool("edit_file").phase is WRAPUP
     tracker.begin_task()

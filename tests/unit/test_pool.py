@@ -58,6 +58,10 @@ def test_children_in_turn_get_sixty_per_cent_of_what_is_left() -> None:
     assert pool.available("parent", NOW) == 29_800
 
 
+def test_shares_can_be_set_to_their_ends() -> None:
+    assert BudgetPool(1_000, keeps_percent=0, gets_percent=100).reserve("all", now=NOW).granted == 1_000
+
+
 def test_grandchildren_share_their_parents_grant_by_the_same_rule() -> None:
     pool = BudgetPool(100_000)
     pool.reserve("child", now=NOW, cap=40_000)

@@ -83,6 +83,7 @@ def test_reserves_can_be_shared_out_otherwise() -> None:
         {"limit": 10, "percents": (50, 50)},
         {"limit": 10, "percents": (110, -10, 0, 0, 0)},
         {"limit": 10, "spent": (1, 2)},
+        {"limit": 10, "spent": (1, 2, 3, 4, -5)},
     ],
     ids=str,
 )

@@ -59,7 +59,6 @@ class Extensions:
 
     asked: int = 0
     granted: int = 0
-    granted_tokens: int = 0
     answered_at: int | None = None
     pending_tokens: int = 0
     pending_until: int | None = None
@@ -69,7 +68,7 @@ class Extensions:
             value = getattr(self, field.name)
             if value is None and field.name in ("answered_at", "pending_until"):
                 continue
-            if isinstance(value, bool) or not isinstance(value, int):
+            if not _is_whole(value):
                 raise UsageError(f"{value!r} is not a whole number ({field.name}).")
 
     def settle(self, now: Instant) -> Extensions:
@@ -82,7 +81,7 @@ class Extensions:
         self, additional_tokens: int, reason: str, now: Instant, tuning: EconomicsTuning
     ) -> tuple[Extensions, ExtensionRequest]:
         """Open a request, or say why there must be none. Exactly the cooldown after the last answer is late enough."""
-        if isinstance(additional_tokens, bool) or not isinstance(additional_tokens, int) or additional_tokens <= 0:
+        if not _is_whole(additional_tokens) or additional_tokens <= 0:
             raise UsageError(
                 f"An extension of {additional_tokens!r} tokens is none.", next_step="Ask for a whole number above 0."
             )
@@ -121,7 +120,6 @@ class Extensions:
             replace(
                 settled,
                 granted=settled.granted + (1 if yes else 0),
-                granted_tokens=settled.granted_tokens + tokens,
                 answered_at=now,
                 pending_tokens=0,
                 pending_until=None,
@@ -139,3 +137,7 @@ class Extensions:
             if now < again:
                 return f"The last answer is less than {tuning.extension_cooldown_seconds} seconds old.", again
         return None, None
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -32,9 +32,6 @@ class Nudge:
     text: str
     urgency: Urgency = Urgency.HINT
 
-    def __str__(self) -> str:
-        return self.text
-
 
 @dataclass(frozen=True, slots=True)
 class Injection:
