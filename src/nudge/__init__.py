@@ -1,7 +1,7 @@
 """nudge: an always-on agent that acts on time, knows when not to interrupt, never overspends, and can prove it.
 
-What this module exports is the public API. Names are loaded when they are first used, so that `import nudge` costs
-next to nothing.
+What this module exports is the public API. Points in time are datetimes that know their zone; one without is refused.
+Names are loaded when they are first used, so that `import nudge` costs next to nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,72 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_PLACES: dict[str, str] = {}
-
 if TYPE_CHECKING:
-    pass
+    from nudge.adapters.price_file import load_prices as load_prices
+    from nudge.app.ledger import HeldCall as HeldCall
+    from nudge.app.ledger import Ledger as Ledger
+    from nudge.core.allowance import Allowance as Allowance
+    from nudge.core.attention import Allow as Allow
+    from nudge.core.attention import Attention as Attention
+    from nudge.core.attention import Candidate as Candidate
+    from nudge.core.attention import Defer as Defer
+    from nudge.core.attention import Kind as Kind
+    from nudge.core.attention import Refuse as Refuse
+    from nudge.core.attention import Rule as Rule
+    from nudge.core.attention import decide as decide
+    from nudge.core.economics import RunBudget as RunBudget
+    from nudge.core.enforcement import EnforcementLevel as EnforcementLevel
+    from nudge.core.injection import Injection as Injection
+    from nudge.core.loops import LoopAction as LoopAction
+    from nudge.core.loops import LoopDetector as LoopDetector
+    from nudge.core.loops import LoopResult as LoopResult
+    from nudge.core.loops import LoopTuning as LoopTuning
+    from nudge.core.meter import Meter as Meter
+    from nudge.core.phases import Phase as Phase
+    from nudge.core.phases import PhaseTracker as PhaseTracker
+    from nudge.core.pings import PingBudget as PingBudget
+    from nudge.core.pool import BudgetPool as BudgetPool
+    from nudge.core.prices import PriceTable as PriceTable
+    from nudge.core.quiet import QuietHours as QuietHours
+    from nudge.core.reserves import PhaseReserves as PhaseReserves
+    from nudge.core.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
+    from nudge.core.run_limits import RunLimits as RunLimits
+    from nudge.core.tokens import TokenUse as TokenUse
+    from nudge.core.when import Schedule as Schedule
+
+_PLACES = {
+    "Allow": "nudge.core.attention",
+    "Allowance": "nudge.core.allowance",
+    "Attention": "nudge.core.attention",
+    "BudgetEnforcementMode": "nudge.core.run_limits",
+    "BudgetPool": "nudge.core.pool",
+    "Candidate": "nudge.core.attention",
+    "Defer": "nudge.core.attention",
+    "EnforcementLevel": "nudge.core.enforcement",
+    "HeldCall": "nudge.app.ledger",
+    "Injection": "nudge.core.injection",
+    "Kind": "nudge.core.attention",
+    "Ledger": "nudge.app.ledger",
+    "LoopAction": "nudge.core.loops",
+    "LoopDetector": "nudge.core.loops",
+    "LoopResult": "nudge.core.loops",
+    "LoopTuning": "nudge.core.loops",
+    "Meter": "nudge.core.meter",
+    "Phase": "nudge.core.phases",
+    "PhaseReserves": "nudge.core.reserves",
+    "PhaseTracker": "nudge.core.phases",
+    "PingBudget": "nudge.core.pings",
+    "PriceTable": "nudge.core.prices",
+    "QuietHours": "nudge.core.quiet",
+    "Refuse": "nudge.core.attention",
+    "Rule": "nudge.core.attention",
+    "RunBudget": "nudge.core.economics",
+    "RunLimits": "nudge.core.run_limits",
+    "Schedule": "nudge.core.when",
+    "TokenUse": "nudge.core.tokens",
+    "decide": "nudge.core.attention",
+    "load_prices": "nudge.adapters.price_file",
+}
 
 __all__ = ["__version__", *_PLACES]
 

@@ -14,6 +14,8 @@ NAME = "offline"
 
 
 class OfflineModel:
+    """Answers every question of the coach from its facts; equal facts give equal answers."""
+
     @property
     def name(self) -> str:
         return NAME

@@ -45,6 +45,8 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
+    """An event loop that never waits for time: when nothing is ready it moves its clock to the next deadline."""
+
     def __init__(self) -> None:
         selector = _JumpingSelector()
         self._virtual = 0.0

@@ -1,0 +1,55 @@
+"""Fakes and virtual time for tests, nudge's own and yours. See docs/testing.md.
+
+from nudge.testing import FakeTelegram, memory_store, run_virtual
+"""
+
+from __future__ import annotations
+
+from nudge.adapters.offline import OfflineModel
+from nudge.adapters.sql.store import SqlStore
+from nudge.adapters.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from nudge.testing.anthropic_replies import Reply
+from nudge.testing.anthropic_server import FakeAnthropic
+from nudge.testing.channel import RecordingChannel
+from nudge.testing.faults import Fault, FaultKind
+from nudge.testing.loopback import Loopback, running
+from nudge.testing.telegram_protocol import SentMessage
+from nudge.testing.telegram_server import FakeTelegram
+
+__all__ = [
+    "FakeAnthropic",
+    "FakeTelegram",
+    "Fault",
+    "FaultKind",
+    "Loopback",
+    "OfflineModel",
+    "RecordingChannel",
+    "Reply",
+    "SentMessage",
+    "VirtualClock",
+    "VirtualLoop",
+    "memory_store",
+    "run_virtual",
+    "running",
+]
+
+
+def memory_store() -> SqlStore:
+    """A store that lives in memory and ends with the process.
+
+    It is the real SQLite store without a file: what passes with it passes with the real one.
+
+    >>> import asyncio
+    >>> from nudge.app.ports.records import Agent
+    >>> async def main():
+    ...     store = memory_store()
+    ...     await store.agents.add(Agent("coach", "coach", 0))
+    ...     names = [agent.name for agent in await store.agents.all()]
+    ...     await store.close()
+    ...     return names
+    >>> asyncio.run(main())
+    ['coach']
+    """
+    from nudge.adapters.open_store import open_sqlite
+
+    return open_sqlite(":memory:")

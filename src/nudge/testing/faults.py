@@ -14,6 +14,8 @@ from nudge.testing.loopback import Bell
 
 
 class FaultKind(StrEnum):
+    """How a fake service fails."""
+
     STATUS = "status"  # an error answer of the service, with its own body
     HANG = "hang"  # nothing comes back until the client goes
     DROP = "drop"  # the connection is cut without an answer
