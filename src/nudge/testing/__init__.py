@@ -10,6 +10,7 @@ from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.testing.anthropic_replies import Reply
 from nudge.testing.anthropic_server import FakeAnthropic
+from nudge.testing.approver import ScriptedApprover
 from nudge.testing.channel import RecordingChannel
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
@@ -25,6 +26,7 @@ __all__ = [
     "OfflineModel",
     "RecordingChannel",
     "Reply",
+    "ScriptedApprover",
     "SentMessage",
     "VirtualClock",
     "VirtualLoop",

@@ -1,0 +1,18 @@
+"""An approver that answers as it was told to."""
+
+from __future__ import annotations
+
+from nudge.app.ports.approver import Decision
+from nudge.core.extensions import ExtensionRequest
+
+
+class ScriptedApprover:
+    """Answers one decision a request, then denies, as somebody who has gone away does."""
+
+    def __init__(self, *decisions: Decision) -> None:
+        self.decisions = list(decisions)
+        self.asked: list[ExtensionRequest] = []
+
+    async def ask(self, request: ExtensionRequest) -> Decision:
+        self.asked.append(request)
+        return self.decisions.pop(0) if self.decisions else Decision.DENIED
