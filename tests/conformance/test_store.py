@@ -70,9 +70,9 @@ async def test_a_lease_from_the_future_does_not_bind_after_the_clock_went_back(s
 async def test_the_timers_of_a_lane_come_in_order(store: SqlStore) -> None:
     await store.timers.set_many([at("b", -1), at("a", -2), at("z", -2), at("later", 1)])
     seen = []
-    while timer := await store.timers.next_in_lane("coach", NOON):
-        seen.append(timer.key)
-        assert await store.timers.take(timer)
+    while due := await store.timers.due_in_lane("coach", NOON, 2):
+        seen.append(due[0].key)
+        assert await store.timers.take(due[0])
     assert seen == ["a", "z", "b"]
 
 
@@ -107,6 +107,44 @@ async def test_only_one_of_many_claims_a_lane(store: SqlStore) -> None:
     until = Instant(NOON + MINUTE)
     claims = await asyncio.gather(*(store.lanes.claim("coach", f"d{n}", NOON, until) for n in range(8)))
     assert sum(claim is not None for claim in claims) == 1
+
+
+async def test_of_many_lanes_the_free_ones_are_claimed(store: SqlStore) -> None:
+    until = Instant(NOON + MINUTE)
+    assert await store.lanes.claim("b", "you", NOON, until)
+    mine = await store.lanes.claim_many(["c", "a", "b"], "me", NOON, until)
+    assert [lease.lane for lease in mine] == ["a", "c"]
+    assert await store.lanes.claim_many([], "me", NOON, until) == []
+    await store.lanes.release_many(mine)
+    assert [lease.owner for lease in await store.lanes.held(NOON)] == ["you"]
+
+
+async def test_two_that_claim_many_lanes_at_once_share_them(store: SqlStore) -> None:
+    until = Instant(NOON + MINUTE)
+    lanes = [f"lane {n}" for n in range(50)]
+    claims = await asyncio.gather(
+        store.lanes.claim_many(lanes, "a", NOON, until), store.lanes.claim_many(lanes[::-1], "b", NOON, until)
+    )
+    assert sorted(lease.lane for claim in claims for lease in claim) == sorted(lanes)
+
+
+async def test_a_lane_with_more_due_timers_than_one_look_reads_hides_no_other(store: SqlStore) -> None:
+    await store.timers.set_many([*(at(f"k{n}", -9) for n in range(1500)), at("other", -1, "worker")])
+    assert await store.timers.due_lanes(NOON, 10) == ["coach"]
+    assert await store.lanes.claim("coach", "me", NOON, Instant(NOON + MINUTE))
+    assert await store.timers.due_lanes(NOON, 10) == ["worker"]
+
+
+async def test_a_timer_is_taken_only_while_the_lane_is_held(store: SqlStore) -> None:
+    timer = at("a", 0)
+    await store.timers.set(timer)
+    lease = await store.lanes.claim("coach", "me", NOON, Instant(NOON + MINUTE))
+    assert lease
+    assert not await store.timers.take_held(timer, replace(lease, token="another"))
+    assert not await store.timers.take_held(replace(timer, attempts=1), lease)
+    assert await store.timers.count() == 1
+    assert await store.timers.take_held(timer, lease)
+    assert await store.timers.count() == 0
 
 
 async def test_a_lost_lease_fences_every_write(store: SqlStore) -> None:

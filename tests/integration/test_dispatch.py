@@ -123,6 +123,41 @@ def test_a_lane_of_its_own_does_not_wait_for_the_agents_turn(in_store: InStore) 
     in_store(scenario)
 
 
+def test_a_lane_with_very_many_due_timers_keeps_no_other_waiting(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store, "coach", "other")
+        note = Recorder(clock)
+
+        async def slow(firing: Firing) -> None:
+            await clock.sleep(300)
+
+        crowd = [timer(f"t{n}", -HOUR, kind="slow") for n in range(1500)]
+        await store.timers.set_many([*crowd, timer("mine", agent="other")])
+        await run_for(Dispatcher(store, clock, {"slow": slow, "note": note}, owner="d"), clock, 1)
+        assert note.seen == [("mine", 0)]
+
+    in_store(scenario)
+
+
+def test_a_timer_set_by_a_handler_for_now_is_fired_at_once(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        note = Recorder(clock)
+
+        async def posts(firing: Firing) -> None:
+            async with firing.settle() as settlement:
+                settlement.outcome(Result.FIRED)
+                await store.timers.ensure(timer("out", lane="coach/out"))
+                await store.timers.set(timer("same lane"))
+            await clock.sleep(5)
+
+        await store.timers.set(timer("x", kind="posts"))
+        await run_for(Dispatcher(store, clock, {"posts": posts, "note": note}, owner="d"), clock, 10)
+        assert note.seen == [("out", 0), ("same lane", 5 * SECOND)]
+
+    in_store(scenario)
+
+
 def test_a_handler_that_raises_is_pushed_out_with_growing_delays_and_starves_nobody(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)

@@ -100,6 +100,22 @@ class PostgresDatabase:
         async with self.transaction():
             return (await self._write(block, params)).rowcount
 
+    async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
+        changed: list[int] = []
+        async with self.transaction():
+            mine = self._mine.get()
+            assert mine is not None
+            if self.probe:
+                self.probe(block)
+            with _translation():
+                cursor = mine.connection.cursor()
+                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
+                while params:
+                    changed.append(cursor.rowcount)
+                    if not cursor.nextset():
+                        break
+        return changed
+
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
         async with self.transaction():
             mine = self._mine.get()

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nudge.adapters.sql.blocks import blocks, latest_version, migrations, statements
+from nudge.adapters.sql.blocks import latest_version, migrations, sqlite_blocks, statements
 from nudge.adapters.sql.database import Probe, Row
 from nudge.errors import StoreCorruptError, StoreError, StoreFullError, StoreNewerError
 
@@ -43,7 +43,7 @@ class SqliteDatabase:
         self.probe: Probe | None = None
         self.path = path
         self._connection = connection
-        self._blocks = blocks()
+        self._blocks = sqlite_blocks()
         self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
         self._open: _Transaction | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -112,6 +112,10 @@ class SqliteDatabase:
     async def run(self, block: str, params: Mapping[str, Any]) -> int:
         async with self.transaction():
             return self._write(block, params).rowcount
+
+    async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
+        async with self.transaction():
+            return [self._write(block, one).rowcount for one in params]
 
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
         async with self.transaction():

@@ -96,6 +96,7 @@ class Firing:
         """One transaction around all that this firing changes. Raises, and writes nothing, if the lane was lost, the
         timer changed meanwhile, or the occurrence has ended already."""
         settlement = Settlement(self.timer, self.now)
+        set_before = self._store.timers.times_set
         async with self._store.transaction():
             await self._take()
             yield settlement
@@ -105,7 +106,8 @@ class Firing:
                 raise AlreadySettledError(settlement.following)
             await self._finish(settlement)
         self.settled = True
-        self._after_commit()
+        if self._store.timers.times_set != set_before:
+            self._after_commit()
 
     async def move_on(self, following: Timer | None) -> None:
         """Leave an occurrence that has ended already, without doing it again."""
@@ -137,8 +139,8 @@ class Firing:
         self._after_commit()
 
     async def _take(self) -> None:
-        await self._store.lanes.assert_held(self._lease)
-        if not await self._store.timers.take(self.timer):
+        if not await self._store.timers.take_held(self.timer, self._lease):
+            await self._store.lanes.assert_held(self._lease)
             raise TimerChangedError
 
     async def _finish(self, settlement: Settlement) -> None:
@@ -171,6 +173,7 @@ class Dispatcher:
         self._poke = asyncio.Event()
         self._stopping = False
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
+        self._finished: list[Lease] = []  # given back together: a commit for each would cost more than the handlers
         self._sick = 0  # how many times in a row the store has refused
 
     def poke(self) -> None:
@@ -212,13 +215,8 @@ class Dispatcher:
         now = self._clock.now()
         try:
             await self._renew(now)
-            free = self._concurrency - len(self._running)
-            if free > 0:
-                for lane in await self._store.timers.due_lanes(now, free):
-                    lease = await self._store.lanes.claim(lane, self._owner, now, Instant(now + LEASE))
-                    if lease:
-                        task = asyncio.create_task(self._work(lease), name=f"lane {lane}")
-                        self._running[lane] = (lease, task)
+            await self._release()
+            await self._start(now)
             next_due = await self._store.timers.next_due(now)
             self._sick = 0 if not self._running else self._sick
         except StoreError as error:
@@ -229,6 +227,22 @@ class Dispatcher:
         if next_due is not None:
             wait = min(wait, (next_due - now) / SECOND)
         return wait
+
+    async def _start(self, now: Instant) -> None:
+        """Claim the lanes in which something is due, as many as there is room for, and set to work in them."""
+        while (free := self._concurrency - len(self._running)) > 0:
+            lanes = await self._store.timers.due_lanes(now, free)
+            if not lanes:
+                break
+            for lease in await self._store.lanes.claim_many(lanes, self._owner, now, Instant(now + LEASE)):
+                task = asyncio.create_task(self._work(lease), name=f"lane {lease.lane}")
+                self._running[lease.lane] = (lease, task)
+
+    async def _release(self) -> None:
+        while self._finished:
+            leases = self._finished[:]
+            await self._store.lanes.release_many(leases)
+            del self._finished[: len(leases)]
 
     def _back_off(self, error: StoreError) -> float:
         """A store that refuses (full disk, server away) is asked again with growing pauses; nothing is lost."""
@@ -250,18 +264,19 @@ class Dispatcher:
         try:
             while not self._stopping:
                 now = self._clock.now()
-                timer = await self._store.timers.next_in_lane(lease.lane, now)
-                if timer is None:
-                    break
-                await self._fire(timer, now, lease)
+                due = await self._store.timers.due_in_lane(lease.lane, now, 2)
+                if due:
+                    await self._fire(due[0], now, lease)
+                if len(due) < 2:
+                    break  # what became due in this lane meanwhile is found by the next look
         except LostLeaseError as error:
             log.warning("%s", error)
         except StoreError as error:
             await self._clock.sleep(self._back_off(error))
         finally:
-            with suppress(StoreError):
-                await asyncio.shield(self._store.lanes.release(lease))
-            self._running.pop(lease.lane, None)
+            self._finished.append(lease)
+            if (mine := self._running.get(lease.lane)) and mine[1] is asyncio.current_task():
+                del self._running[lease.lane]
             self._poke.set()
 
     async def _fire(self, timer: Timer, now: Instant, lease: Lease) -> None:
@@ -292,10 +307,11 @@ class Dispatcher:
     async def _hand_back(self) -> None:
         """Wait for what runs, ten seconds at most; what is cancelled then has written nothing and runs again later."""
         tasks = [task for _, task in self._running.values()]
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=GRACE_SECONDS)
-        for task in late:
-            log.warning("handing back %s: it did not end within %.0f s", task.get_name(), GRACE_SECONDS)
-            task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=GRACE_SECONDS)
+            for task in late:
+                log.warning("handing back %s: it did not end within %.0f s", task.get_name(), GRACE_SECONDS)
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+        with suppress(StoreError):
+            await self._release()

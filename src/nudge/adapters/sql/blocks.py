@@ -13,7 +13,7 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 @cache
 def blocks() -> dict[str, str]:
-    """All statements by name, with `:name` parameters."""
+    """All statements by name, with `:name` parameters and `{for_update}` where a row that is read must be locked."""
     found: dict[str, str] = {}
     for file in sorted((_HERE / "queries").glob("*.sql")):
         name, lines = "", list[str]()
@@ -30,9 +30,18 @@ def blocks() -> dict[str, str]:
 
 
 @cache
+def sqlite_blocks() -> dict[str, str]:
+    """The statements for SQLite, whose writers take turns: there is no row to lock."""
+    return {name: sql.replace("{for_update}", "") for name, sql in blocks().items()}
+
+
+@cache
 def psycopg_blocks() -> dict[str, str]:
     """The same statements with psycopg's `%(name)s` parameters."""
-    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in blocks().items()}
+    return {
+        name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%").replace("{for_update}", "FOR UPDATE"))
+        for name, sql in blocks().items()
+    }
 
 
 @cache

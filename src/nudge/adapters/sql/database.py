@@ -25,6 +25,10 @@ class Database(Protocol):
         """Execute a write; the number of rows it changed."""
         ...
 
+    async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Execute a write with each of `params` in one transaction; the number of rows each changed."""
+        ...
+
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None: ...
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:

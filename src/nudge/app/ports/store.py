@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nudge.app.ports.attention import AttentionStore
 from nudge.app.ports.coach import Activity, Conversations, Periods
@@ -23,8 +23,15 @@ from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome, Result
 from nudge.core.timer import Timer
 
+if TYPE_CHECKING:
+    from nudge.app.ports.ledger import LedgerStore, SpendingRows, UsageLog
+    from nudge.app.ports.sessions import Sessions
+
 
 class Timers(Protocol):
+    times_set: int
+    """How often timers were set through this object: whoever sees it grow looks again for what is due."""
+
     async def set(self, timer: Timer) -> None:
         """Set or move the timer of that agent and key."""
         ...
@@ -44,11 +51,14 @@ class Timers(Protocol):
     async def cancel_all(self, agent: str) -> int: ...
 
     async def due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
-        """Lanes with a due timer that nobody holds, the longest due first."""
+        """Lanes with a due timer that nobody holds, the longest due first.
+
+        One look is bounded, so it may name fewer lanes than there are: claim these and look again until none is named.
+        """
         ...
 
-    async def next_in_lane(self, lane: str, now: Instant) -> Timer | None:
-        """The longest due timer of a lane."""
+    async def due_in_lane(self, lane: str, now: Instant, limit: int) -> Sequence[Timer]:
+        """The due timers of a lane, the longest due first."""
         ...
 
     async def next_due(self, after: Instant) -> Instant | None:
@@ -59,15 +69,25 @@ class Timers(Protocol):
         """Remove exactly this timer; False if it was moved or cancelled meanwhile."""
         ...
 
+    async def take_held(self, timer: Timer, lease: Lease) -> bool:
+        """The same if the lease still holds; inside a transaction it holds until the end. False otherwise."""
+        ...
+
     async def count(self) -> int: ...
 
 
 class Lanes(Protocol):
     async def claim(self, lane: str, owner: str, now: Instant, until: Instant) -> Lease | None: ...
 
+    async def claim_many(self, lanes: Iterable[str], owner: str, now: Instant, until: Instant) -> Sequence[Lease]:
+        """Claim those that are free, in one transaction."""
+        ...
+
     async def renew(self, lease: Lease, until: Instant) -> bool: ...
 
     async def release(self, lease: Lease) -> None: ...
+
+    async def release_many(self, leases: Iterable[Lease]) -> None: ...
 
     async def release_owner(self, owner: str) -> int:
         """Give back everything a process held that is known to be dead."""
@@ -221,6 +241,14 @@ class Store(Protocol):
     def activity(self) -> Activity: ...
     @property
     def periods(self) -> Periods: ...
+    @property
+    def spending(self) -> SpendingRows: ...
+    @property
+    def ledger(self) -> LedgerStore: ...
+    @property
+    def usage(self) -> UsageLog: ...
+    @property
+    def sessions(self) -> Sessions: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""

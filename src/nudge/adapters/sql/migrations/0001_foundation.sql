@@ -20,7 +20,7 @@ CREATE TABLE timers (
 );
 
 CREATE INDEX timers_by_due ON timers (due_at, lane);
-CREATE INDEX timers_by_lane ON timers (lane, due_at);
+CREATE INDEX timers_by_lane ON timers (lane, due_at, key);
 
 CREATE TABLE lanes (
     lane TEXT PRIMARY KEY,

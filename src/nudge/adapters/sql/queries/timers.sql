@@ -26,16 +26,21 @@ DELETE FROM timers WHERE agent = :agent AND key = :key
 DELETE FROM timers WHERE agent = :agent
 
 -- A lease that ends further away than any lease may last was written before the clock went back: it does not count.
+-- The inner LIMIT bounds a look when very many are due, and makes SQLite walk the index by time: grouped directly, it
+-- walks the index by lane, all timers of the future included.
 -- name: timers_due_lanes
-SELECT t.lane, MIN(t.due_at) AS due_at FROM timers t
-WHERE t.due_at <= :now
-  AND NOT EXISTS (
-      SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon
-  )
-GROUP BY t.lane ORDER BY 2, 1 LIMIT :limit
+SELECT lane, MIN(due_at) AS due_at FROM (
+    SELECT t.lane, t.due_at FROM timers t
+    WHERE t.due_at <= :now
+      AND NOT EXISTS (
+          SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon
+      )
+    ORDER BY t.due_at LIMIT :window
+) due
+GROUP BY lane ORDER BY 2, 1 LIMIT :limit
 
--- name: timers_next_in_lane
-SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT 1
+-- name: timers_due_in_lane
+SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT :limit
 
 -- name: timers_next_due
 SELECT MIN(due_at) AS due_at FROM timers WHERE due_at > :after
@@ -43,6 +48,12 @@ SELECT MIN(due_at) AS due_at FROM timers WHERE due_at > :after
 -- name: timers_take
 DELETE FROM timers
 WHERE agent = :agent AND key = :key AND due_at = :due_at AND slot_at = :slot_at AND attempts = :attempts
+
+-- Locking the lane's row keeps others from taking the lane over before the transaction around this ends.
+-- name: timers_take_held
+DELETE FROM timers
+WHERE agent = :agent AND key = :key AND due_at = :due_at AND slot_at = :slot_at AND attempts = :attempts
+  AND EXISTS (SELECT 1 FROM lanes WHERE lanes.lane = :lane AND lanes.token = :token {for_update})
 
 -- name: timers_count
 SELECT COUNT(*) AS n FROM timers
