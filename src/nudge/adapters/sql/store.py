@@ -14,11 +14,15 @@ if TYPE_CHECKING:
     from nudge.adapters.sql.agents import SqlAgents
     from nudge.adapters.sql.attention import SqlAttention
     from nudge.adapters.sql.coach import SqlActivity, SqlConversations, SqlPeriods
+    from nudge.adapters.sql.ledger import SqlLedger
     from nudge.adapters.sql.letters import SqlLetters
     from nudge.adapters.sql.notes import SqlNotes
     from nudge.adapters.sql.outbox import SqlOutbox
     from nudge.adapters.sql.outcomes import SqlFeed, SqlOutcomes
     from nudge.adapters.sql.reminders import SqlReminders
+    from nudge.adapters.sql.sessions import SqlSessions
+    from nudge.adapters.sql.spending import SqlSpending
+    from nudge.adapters.sql.usage import SqlUsage
 
 
 class SqlStore:
@@ -110,3 +114,27 @@ class SqlStore:
         from nudge.adapters.sql.reminders import SqlReminders
 
         return SqlReminders(self.database)
+
+    @cached_property
+    def spending(self) -> SqlSpending:
+        from nudge.adapters.sql.spending import SqlSpending
+
+        return SqlSpending(self.database)
+
+    @cached_property
+    def ledger(self) -> SqlLedger:
+        from nudge.adapters.sql.ledger import SqlLedger
+
+        return SqlLedger(self.database)
+
+    @cached_property
+    def usage(self) -> SqlUsage:
+        from nudge.adapters.sql.usage import SqlUsage
+
+        return SqlUsage(self.database)
+
+    @cached_property
+    def sessions(self) -> SqlSessions:
+        from nudge.adapters.sql.sessions import SqlSessions
+
+        return SqlSessions(self.database)

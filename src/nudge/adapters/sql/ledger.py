@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from nudge.adapters.sql.database import Database, Row
+from nudge.app.ports.ledger import AccountRow, DaySpent, HoldRow
+from nudge.core.holds import Account, AccountKey, AccountKind, Change, Hold, HoldState, lock_order
+from nudge.core.instants import Instant
+from nudge.core.money import Micros
+
+
+class SqlLedger:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def open(self, key: AccountKey, limit: Micros, *, agent: str = "", day: date | None = None) -> None:
+        params = {**_key(key), "agent": agent, "day": day.isoformat() if day else "", "money_limit": limit}
+        await self._db.run("accounts_open", params)
+
+    async def get(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
+        return await self._read("accounts_get", keys)
+
+    async def lock(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
+        return await self._read("accounts_lock", keys)
+
+    async def set_limit(self, key: AccountKey, limit: Micros) -> None:
+        await self._db.run("accounts_set_limit", {**_key(key), "money_limit": limit})
+
+    async def use_up(self, key: AccountKey) -> None:
+        await self._db.run("accounts_use_up", _key(key))
+
+    async def hold(self, attempt_id: str) -> HoldRow | None:
+        row = await self._db.one("holds_get", {"attempt_id": attempt_id})
+        return _hold(row) if row else None
+
+    async def lock_hold(self, attempt_id: str) -> HoldRow | None:
+        row = await self._db.one("holds_lock", {"attempt_id": attempt_id})
+        return _hold(row) if row else None
+
+    async def reserve(self, row: HoldRow) -> Mapping[AccountKey, AccountRow] | None:
+        async with self._db.transaction():
+            if not await self._db.run("holds_put", _hold_params(row)):
+                return None
+            return await self._add(row.chain, 0, row.hold.amount, 0)
+
+    async def change(self, row: HoldRow, change: Change) -> Mapping[AccountKey, AccountRow]:
+        after = change.hold
+        async with self._db.transaction():
+            params = {"attempt_id": after.attempt_id, "state": after.state.value, "charged": after.charged}
+            await self._db.run("holds_change", params)
+            return await self._add(row.chain, change.committed, change.held, after.overrun - row.hold.overrun)
+
+    async def expired(self, agent: str, now: Instant, limit: int = 100) -> Sequence[HoldRow]:
+        rows = await self._db.all("holds_expired", {"agent": agent, "now": now, "limit": limit})
+        return [_hold(row) for row in rows]
+
+    async def next_expiry(self, agent: str) -> Instant | None:
+        row = await self._db.one("holds_next_expiry", {"agent": agent})
+        return Instant(row["expires_at"]) if row and row["expires_at"] is not None else None
+
+    async def forget(self, agent: str, before: Instant) -> int:
+        return await self._db.run("holds_forget", {"agent": agent, "before": before})
+
+    async def days(self, agent: str, since: date) -> Sequence[DaySpent]:
+        rows = await self._db.all("accounts_days", {"agent": agent, "since": since.isoformat()})
+        return [
+            DaySpent(
+                date.fromisoformat(row["day"]),
+                int(row["money_limit"]),
+                int(row["committed"]),
+                int(row["held"]),
+                int(row["overrun"]),
+            )
+            for row in rows
+        ]
+
+    async def _read(self, block: str, keys: Iterable[AccountKey]) -> dict[AccountKey, AccountRow]:
+        found = {}
+        for key in lock_order(keys):
+            row = await self._db.one(block, _key(key))
+            if row:
+                found[key] = _account(row)
+        return found
+
+    async def _add(
+        self, chain: Iterable[AccountKey], committed: Micros, held: Micros, overrun: Micros
+    ) -> dict[AccountKey, AccountRow]:
+        amounts = {"committed": committed, "held": held, "overrun": overrun}
+        return {
+            key: _account(await self._db.returning("accounts_change", {**_key(key), **amounts}))
+            for key in lock_order(chain)
+        }
+
+
+def _key(key: AccountKey) -> dict[str, Any]:
+    return {"kind": key.kind.value, "name": key.name}
+
+
+def _account(row: Row) -> AccountRow:
+    return AccountRow(
+        AccountKey(AccountKind(row["kind"]), row["name"]),
+        Account(row["money_limit"], row["committed"], row["held"]),
+        row["agent"],
+        date.fromisoformat(row["day"]) if row["day"] else None,
+        row["overrun"],
+        row["used_up_at"],
+    )
+
+
+def _hold_params(row: HoldRow) -> dict[str, Any]:
+    hold = row.hold
+    return {
+        "attempt_id": hold.attempt_id,
+        "agent": row.agent,
+        "chain": json.dumps([[key.kind.value, key.name] for key in row.chain], ensure_ascii=False),
+        "amount": hold.amount,
+        "input_cost": hold.input_cost,
+        "max_tokens": hold.max_tokens,
+        "expires_at": hold.expires_at,
+        "state": hold.state.value,
+        "charged": hold.charged,
+        "model": row.model,
+        "purpose": row.purpose,
+        "run": row.run,
+        "made_at": row.made_at,
+    }
+
+
+def _hold(row: Row) -> HoldRow:
+    hold = Hold(
+        row["attempt_id"],
+        row["amount"],
+        row["input_cost"],
+        row["max_tokens"],
+        row["expires_at"],
+        HoldState(row["state"]),
+        row["charged"],
+    )
+    chain = tuple(AccountKey(AccountKind(kind), name) for kind, name in json.loads(row["chain"]))
+    return HoldRow(hold, row["agent"], chain, Instant(row["made_at"]), row["model"], row["purpose"], row["run"])
