@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from nudge.adapters.home import Home
 from nudge.errors import ConfigError, NotFoundError
@@ -27,6 +28,12 @@ class RoleSchedule(_Part):
     tz: str | None = None
     count: int | None = Field(None, ge=1)
     until: str | None = None
+
+    @field_validator("at", "until", mode="before")
+    @classmethod
+    def _as_text(cls, value: Any) -> Any:
+        """YAML reads 2026-03-01 as a date, and the schedule library reads text."""
+        return value.isoformat() if isinstance(value, date) else value
 
 
 class RoleCondition(_Part):

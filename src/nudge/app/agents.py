@@ -35,10 +35,11 @@ class Agents:
         return agent
 
     async def remove(self, name: str, now: Instant) -> None:
-        """Its timers go, its history stays."""
+        """Its timers and reminders go, its history stays."""
         async with self._store.transaction():
             if not await self._store.agents.remove(name, now):
                 raise self._unknown(name, await self._names())
+            await self._store.reminders.cancel_all(name, "The agent was removed.")
             await self._store.feed.add(FeedLine(now, name, "removed", f"Agent {name} removed; its history is kept."))
 
     async def get(self, name: str) -> Agent:

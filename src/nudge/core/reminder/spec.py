@@ -12,11 +12,12 @@ from typing import Any, Final
 
 from nudge.core.durations import parse_duration
 from nudge.core.instants import HOUR, SECOND, Instant, zone_of
+from nudge.core.phrases import Understood
 from nudge.core.priority import Priority
 from nudge.core.reminder.late import Late
 from nudge.core.reminder.model import DEFAULT_TIMEOUT, ID, Condition, Mode, Reminder, Source
 from nudge.core.reminder.templates import check_template
-from nudge.core.reminder.timing import SCHEDULE_FIELDS, Timing, read_timing
+from nudge.core.reminder.timing import SCHEDULE_FIELDS, Timing, read_timing, schedule_from
 from nudge.errors import UsageError
 
 LONGEST_MESSAGE: Final = 16_000
@@ -76,22 +77,27 @@ def same_schedule(one: str, other: str) -> bool:
 
 
 def make_reminder(
-    spec: ReminderSpec, *, reminder_id: str, agent: str, now: Instant, zone: str, source: Source
+    spec: ReminderSpec,
+    *,
+    reminder_id: str,
+    agent: str,
+    now: Instant,
+    zone: str,
+    source: Source,
+    understood: Understood | None = None,
 ) -> Reminder:
-    """The reminder that was asked for, or a usage error. `zone` is the person's, for what names none itself."""
+    """The reminder that was asked for, or a usage error. `zone` is the person's, for what names none itself;
+    `understood` is a time that was read already, instead of one in the spec."""
     if source is Source.CHAT and spec.command is not None:
         raise UsageError("A chat cannot set a command.", next_step="Use 'nudge reminder add --condition' instead.")
     tz = zone_of(spec.tz or zone).key
     condition = read_condition(spec)
-    if spec.chain is not None and condition is not None and condition.mode is Mode.ONCE:
-        raise UsageError("A chain asks several times, and mode once fires once.", next_step="Leave one of them out.")
-    if spec.to_person and condition is not None and condition.prompt is not None:
-        raise UsageError(
-            "An agent judges a condition in words, and a reminder straight to the person has none.",
-            next_step="Use --condition with a command, or leave out --to-person.",
-        )
+    check_combination(spec.chain, condition, spec.to_person)
     waits = condition is not None and condition.mode is Mode.ONCE
-    schedule, rhythm = read_timing(spec.timing(), now, tz, chain=spec.chain, waits=waits)
+    if understood is not None:
+        schedule, rhythm = schedule_from(understood, now, zone_of(tz)), None
+    else:
+        schedule, rhythm = read_timing(spec.timing(), now, tz, chain=spec.chain, waits=waits)
     return Reminder(
         id=reminder_id,
         agent=agent,
@@ -101,11 +107,11 @@ def make_reminder(
         created_at=now,
         name=checked_name(spec.name),
         description=checked_text(spec.description, "description", LONGEST_MESSAGE),
-        priority=_priority(spec.priority),
+        priority=read_priority(spec.priority),
         to_person=spec.to_person,
         condition=condition,
         late=None if spec.late is None else Late.parse(spec.late),
-        chain=_chain(spec.chain),
+        chain=read_chain(spec.chain),
         rhythm_us=rhythm,
         allow_ping=spec.allow_ping,
         reserve=spec.reserve,
@@ -114,6 +120,17 @@ def make_reminder(
         ref=spec.ref,
         spec=spec.digest(zone) if source in (Source.ROLE, Source.FILE) else "",
     )
+
+
+def check_combination(chain: int | None, condition: Condition | None, to_person: bool) -> None:
+    """Refuse what does not go together."""
+    if chain is not None and condition is not None and condition.mode is Mode.ONCE:
+        raise UsageError("A chain asks several times, and mode once fires once.", next_step="Leave one of them out.")
+    if to_person and condition is not None and condition.prompt is not None:
+        raise UsageError(
+            "An agent judges a condition in words, and a reminder straight to the person has none.",
+            next_step="Use a command as its condition, or send it to the agent.",
+        )
 
 
 def respecified(old: Reminder, new: Reminder) -> Reminder:
@@ -165,14 +182,14 @@ def _timeout(spec: ReminderSpec) -> int:
     return limit
 
 
-def _priority(word: str) -> Priority:
+def read_priority(word: str) -> Priority:
     try:
         return Priority.of(word)
     except KeyError:
         raise UsageError(f"There is no priority {word!r}.", next_step="Use interrupt, normal or idle.") from None
 
 
-def _chain(chain: int | None) -> int | None:
+def read_chain(chain: int | None) -> int | None:
     if chain is not None and not 1 <= chain <= LONGEST_CHAIN:
         raise UsageError(f"A chain asks 1 to {LONGEST_CHAIN} times.", next_step="Write it like --chain 4 --every 30m.")
     return chain

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from nudge.core.durations import parse_duration
 from nudge.core.instants import Instant, as_instant, from_local, start_of_day, to_datetime, zone_of
-from nudge.core.phrases import understand, understand_duration
+from nudge.core.phrases import Understood, understand, understand_duration
 from nudge.core.when import AnySchedule, At, Every, Rrule, Schedule
 from nudge.core.when.rule_text import with_limits
 from nudge.errors import UsageError
@@ -66,10 +66,10 @@ def _chain_rhythm(timing: Timing) -> int:
         raise UsageError("A chain needs the time between its links.", next_step="Write it like --chain 4 --every 30m.")
     if timing.idle is not None:
         raise UsageError("An idle check fires once per idle spell, so it makes no chain.", next_step="Leave one out.")
-    return _interval(timing.every)
+    return read_interval(timing.every)
 
 
-def _interval(text: str) -> int:
+def read_interval(text: str) -> int:
     length = parse_duration(text)
     Every(length, Instant(0))  # refuses what is too short or too long to repeat
     return length
@@ -77,7 +77,7 @@ def _interval(text: str) -> int:
 
 def _schedule(timing: Timing, kind: str, now: Instant, tz: str) -> AnySchedule:
     zone = zone_of(tz)
-    until = None if timing.until is None else _until(timing.until, now, zone)
+    until = None if timing.until is None else read_until(timing.until, now, zone)
     if timing.at is not None and kind == "at":
         return _at(timing, timing.at, now, zone, until)
     in_ = None
@@ -105,12 +105,20 @@ def _at(timing: Timing, text: str, now: Instant, zone: ZoneInfo, until: Instant 
     understood = understand(text, now, zone)
     if understood.once is not None:
         _refuse_limits(timing)
+    return schedule_from(understood, now, zone, timing.count, until)
+
+
+def schedule_from(
+    understood: Understood, now: Instant, zone: ZoneInfo, count: int | None = None, until: Instant | None = None
+) -> AnySchedule:
+    """The schedule of a phrase. A rule starts at its first time, so that "every other tuesday" is counted from it."""
+    if understood.once is not None:
         return At(understood.once, zone.key)
     if understood.every is not None:
-        return Every(understood.every, now, timing.count, until)
+        return Every(understood.every, now, count, until)
     assert understood.rrule is not None
     last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-    return Rrule(with_limits(understood.rrule, timing.count, last), zone.key, understood.first)
+    return Rrule(with_limits(understood.rrule, count, last), zone.key, understood.first)
 
 
 def _exact(text: str, zone: ZoneInfo) -> Instant | None:
@@ -123,7 +131,7 @@ def _exact(text: str, zone: ZoneInfo) -> Instant | None:
     return as_instant(moment) if moment.tzinfo else from_local(moment, zone)
 
 
-def _until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
+def read_until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
     """The last instant at which it may fire. A bare date means to the end of that day."""
     stripped = text.strip()
     if _ISO_DATE.fullmatch(stripped):

@@ -12,12 +12,15 @@ from typing import Any
 
 from nudge import __version__
 from nudge.adapters.clock import SystemClock
+from nudge.adapters.command_condition import CommandConditions
 from nudge.adapters.config import Config, load_config
+from nudge.adapters.home_seeds import HomeSeeds
 from nudge.adapters.logs import configure_logs
 from nudge.adapters.open_store import open_store
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.adapters.terminal import TerminalMessenger
+from nudge.app.person import Person
 from nudge.app.ports.messenger import Messenger
 from nudge.app.ports.records import FeedLine
 from nudge.app.ports.store import Store
@@ -69,7 +72,16 @@ async def _run(
     settings: Settings, config: Config, store: Store, clock: SystemClock, instance: str, *, terminal: bool
 ) -> int:
     messenger = make_messenger(settings, config, clock, terminal=terminal)
-    daemon = Daemon(store, clock, messenger, owner=instance)
+    zone = zone_of(settings.timezone)
+    daemon = Daemon(
+        store,
+        clock,
+        messenger,
+        owner=instance,
+        person_of=lambda agent: Person(zone),
+        conditions=CommandConditions(settings.home.workspace, secrets=settings.secrets),
+        seeds=HomeSeeds(settings.home),
+    )
     await daemon.start()
     signals = handle_signals(daemon.dispatcher)
 

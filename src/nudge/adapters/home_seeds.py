@@ -1,0 +1,68 @@
+"""What the files of a home ask for: the reminders of each agent's role, and its routines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+
+from nudge.adapters.home import Home
+from nudge.adapters.roles import RoleReminder, load_role, role_path
+from nudge.adapters.routines import condition_fields, read_routine, routine_files, timing_fields
+from nudge.app.ports.records import Agent
+from nudge.app.ports.seeds import Problem, Wanted
+from nudge.core.reminder import ReminderSpec, Source
+from nudge.errors import NudgeError
+
+
+class HomeSeeds:
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    def of_role(self, agent: Agent) -> Wanted:
+        where = f"the role {agent.role}"
+        try:
+            path = role_path(self._home, agent.role)
+            role = load_role(path)
+        except NudgeError as error:
+            version = _stamp(self._home.roles / f"{agent.role}.yaml")
+            return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
+        return Wanted(Source.ROLE, where, tuple(_spec(one) for one in role.reminders))
+
+    def of_routines(self, agent: Agent) -> Wanted:
+        specs: list[ReminderSpec] = []
+        problems: list[Problem] = []
+        for file in routine_files(self._folder(agent)):
+            ref = f"routines/{file.name}"
+            try:
+                specs.append(read_routine(file, ref))
+            except NudgeError as error:
+                problems.append(Problem(str(error), _stamp(file), ref))
+        return Wanted(Source.FILE, f"{agent.name}'s routines", tuple(specs), tuple(problems))
+
+    def stamp(self, agent: Agent) -> Hashable:
+        return tuple((file.name, _stamp(file)) for file in routine_files(self._folder(agent)))
+
+    def _folder(self, agent: Agent) -> Path:
+        return self._home.agent(agent.name) / "routines"
+
+
+def _stamp(file: Path) -> str:
+    """Changes with every edit; the size as well, for a file system whose clock is coarse."""
+    try:
+        status = file.stat()
+    except OSError:
+        return ""
+    return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+
+
+def _spec(reminder: RoleReminder) -> ReminderSpec:
+    return ReminderSpec(
+        message=reminder.message,
+        name=reminder.name,
+        priority=reminder.priority,
+        to_person=reminder.to_person,
+        late=reminder.late,
+        chain=reminder.chain,
+        **timing_fields(reminder.schedule),
+        **condition_fields(reminder.condition),
+    )
