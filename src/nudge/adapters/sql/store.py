@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from nudge.adapters.sql.reminders import SqlReminders
     from nudge.adapters.sql.sessions import SqlSessions
     from nudge.adapters.sql.spending import SqlSpending
+    from nudge.adapters.sql.traces import SqlTraces
     from nudge.adapters.sql.usage import SqlUsage
 
 
@@ -138,3 +139,9 @@ class SqlStore:
         from nudge.adapters.sql.sessions import SqlSessions
 
         return SqlSessions(self.database)
+
+    @cached_property
+    def traces(self) -> SqlTraces:
+        from nudge.adapters.sql.traces import SqlTraces
+
+        return SqlTraces(self.database)

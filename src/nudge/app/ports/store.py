@@ -19,6 +19,7 @@ from nudge.app.ports.attention import AttentionStore
 from nudge.app.ports.coach import Activity, Conversations, Periods
 from nudge.app.ports.records import Agent, FeedLine, Lease, Letter, Message, Priority, Sending
 from nudge.app.ports.reminders import Reminders
+from nudge.app.ports.traces import Traces
 from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome, Result
 from nudge.core.timer import Timer
@@ -249,6 +250,8 @@ class Store(Protocol):
     def usage(self) -> UsageLog: ...
     @property
     def sessions(self) -> Sessions: ...
+    @property
+    def traces(self) -> Traces: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
