@@ -118,7 +118,9 @@ def schedule_from(
         return Every(understood.every, now, count, until)
     assert understood.rrule is not None
     last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-    return Rrule(with_limits(understood.rrule, count, last), zone.key, understood.first)
+    start = to_datetime(understood.first, zone).strftime("%Y%m%dT%H%M%S")
+    rule = with_limits(understood.rrule, count, last)
+    return Rrule(f"DTSTART:{start}\nRRULE:{rule}" if "INTERVAL" in rule else rule, zone.key, now)
 
 
 def _exact(text: str, zone: ZoneInfo) -> Instant | None:
