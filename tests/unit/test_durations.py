@@ -46,6 +46,7 @@ def test_what_people_write(text: str, expected: int) -> None:
         pytest.param("30m 1h", "not a duration", id="small before large"),
         pytest.param("1h 1h", "not a duration", id="the same unit twice"),
         pytest.param("1h30", "not a duration", id="the second part without a unit"),
+        pytest.param("0.0000001s", "not a duration", id="finer than a microsecond"),
         pytest.param("1,5h", "not a duration", id="a comma"),
         pytest.param("36526d", "hundred years", id="longer than a hundred years"),
         pytest.param("999999999999w", "hundred years", id="far longer"),

@@ -132,10 +132,11 @@ class Gate:
         if self._finest is None:
             return False
         common = gcd(period, DAY_SECONDS)
-        sums = {0}
-        for level, unit in zip(self._levels, _UNITS, strict=False):
+        sums, last = {0}, len(self._levels) - 1
+        for level, unit in zip(self._levels[:last], _UNITS, strict=False):
             sums = {(before + value * unit) % common for before in sums for value in level}
-        return start % common not in sums
+        rest = {value * _UNITS[last] % common for value in self._levels[last]}
+        return not any((start - before) % common in rest for before in sums)
 
     def opens_too_rarely(self, period: int, *, every_day: bool) -> bool:
         """Whether steps of `period` seconds may take many jumps to meet these times on an allowed day.

@@ -21,7 +21,10 @@ from nudge.core.when.periods import (
 from nudge.core.when.times import Listed, Times
 from nudge.core.when.walls import DAY_SECONDS, LAST_DAY
 
+_PATIENCE: Final = 8
+_SELDOM_DUE: Final = 180
 _PICKING: Final = 200
+_PICK_COUNTING: Final = 400
 _YEAR_COST: Final = 4
 _REMEMBERED: Final = 8
 _REMEMBERED_WALLS: Final = 2_000
@@ -107,6 +110,7 @@ class DaySeries:
         """The first wall at or after `wall` and the jumps that are left; fewer than none if they did not suffice."""
         day, second = divmod(wall, DAY_SECONDS)
         limit = min(day + HORIZON_DAYS, LAST_DAY)
+        patience = jumps - _PATIENCE
         while jumps > 0 and day <= limit:
             jumps -= 1
             found = self._days.first(day, limit)
@@ -118,12 +122,37 @@ class DaySeries:
                 due = self._aligned(day)
                 if due != day:
                     day, second = due, 0
+                    if jumps < patience and self._freq is Freq.DAILY:
+                        return self._walk(day, limit, jumps)
                     continue
             time = self._times.first(second)
             if time is not None:
                 return day * DAY_SECONDS + time, jumps
             day, second = day + 1, 0
         return None, jumps if day > limit else -1
+
+    def _walk(self, day: int, limit: int, jumps: int) -> tuple[int | None, int]:
+        """The same for days that are seldom both due and allowed: through the fewer of the two kinds, without jumps."""
+        found = self._walk_due(day, limit) if self._interval >= _SELDOM_DUE else self._walk_allowed(day, limit)
+        if found is None:
+            return None, jumps - 1
+        time = self._times.first(0)
+        return (None, -1) if time is None else (found * DAY_SECONDS + time, jumps - 1)
+
+    def _walk_due(self, day: int, limit: int) -> int | None:
+        return next(
+            (due for due in range(self._aligned(day), limit + 1, self._interval) if self._days.allows(due)), None
+        )
+
+    def _walk_allowed(self, day: int, limit: int) -> int | None:
+        interval, origin = self._interval, self._origin
+        for year in range(date.fromordinal(day).year, date.fromordinal(limit).year + 1):
+            first = date(year, 1, 1).toordinal()
+            due = (origin - first) % interval
+            for allowed in self._days.in_year(year):
+                if allowed % interval == due and first + allowed >= day:
+                    return first + allowed if first + allowed <= limit else None
+        return None
 
     def _first_pick(self, wall: int, effort: int) -> tuple[int | None, int]:
         """The same for BYSETPOS, where whole periods are laid out: a year of days costs more than a month."""
@@ -143,19 +172,20 @@ class DaySeries:
         return None, -1
 
     def _nth_pick(self, count: int) -> int | None:
-        wall, left = self.start, _PICKING
+        wall, left = self.start, _PICK_COUNTING
         while wall < self._end_of_counting:
             found, left = self._first_pick(wall, left)
             if left < 0:
                 raise too_many_to_count()
             if found is None:
                 return None
-            picks = self._picks_of(self._period(found // DAY_SECONDS))
+            period = self._period(found // DAY_SECONDS)
+            picks = self._picks_of(period)
             here = picks[bisect_left(picks, wall) :]
             if count <= len(here):
                 return here[count - 1]
             count -= len(here)
-            wall = here[-1] + 1
+            wall = self._first_day(period + self._interval) * DAY_SECONDS
         return None
 
     @property

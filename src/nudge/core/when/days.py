@@ -66,38 +66,25 @@ class Days:
             found = day + self._steps[day % 7]
             return found if found <= limit else None
         start = date.fromordinal(day)
-        found_day = self._first_in_year(start.year, start.month, start.day)
+        found_day = self._first_in_year(start)
         year = start.year
         while found_day is None:
             year += 1
-            if year > 9998 or date(year, 1, 1).toordinal() > limit:
+            first = date(year, 1, 1).toordinal() if year <= 9998 else limit + 1
+            if first > limit:
                 return None
-            months = self._months_of(year)
-            if months:
-                found_day = self._first_in_year(year, months[0], 1)
+            in_year = self.in_year(year)
+            if in_year:
+                found_day = first + in_year[0]
         return found_day if found_day <= limit else None
 
-    def _first_in_year(self, year: int, month: int, number: int) -> int | None:
-        months = self._months
-        while month <= 12:
-            if months is None or month in months:
-                first = date(year, month, 1).toordinal()
-                for allowed in self._table(year, month, first):
-                    if allowed >= number:
-                        return first + allowed - 1
-            number = 1
-            month += 1
-        return None
-
-    def _months_of(self, year: int) -> tuple[int, ...]:
-        """The months of a year with allowed days, in order. A rare rule looks at each kind of year once."""
-        key = (date(year, 1, 1).toordinal() % 7, isleap(year), isleap(year - 1), isleap(year + 1))
-        months = self._years.get(key)
-        if months is None:
-            wanted = range(1, 13) if self._months is None else sorted(self._months)
-            months = tuple(m for m in wanted if self._table(year, m, date(year, m, 1).toordinal()))
-            self._years[key] = months
-        return months
+    def allows(self, day: int) -> bool:
+        if self._steps is not None:
+            return self._steps[day % 7] == 0
+        on = date.fromordinal(day)
+        if self._months is not None and on.month not in self._months:
+            return False
+        return on.day in self._table(on.year, on.month, day - on.day + 1)
 
     def between(self, start: int, end: int) -> list[int]:
         """All allowed days from `start` to `end`, both included."""
@@ -105,14 +92,34 @@ class Days:
             steps = self._steps
             return [day for day in range(start, end + 1) if steps[day % 7] == 0]
         found: list[int] = []
-        day = self.first(start, end)
-        while day is not None:
-            on = date.fromordinal(day)
-            first = day - on.day + 1
-            found += [first + n - 1 for n in self._table(on.year, on.month, first) if day <= first + n - 1 <= end]
-            after = first + monthrange(on.year, on.month)[1]
-            day = self.first(after, end) if after <= end else None
+        for year in range(date.fromordinal(start).year, date.fromordinal(end).year + 1):
+            first = date(year, 1, 1).toordinal()
+            found += [first + day for day in self.in_year(year) if start <= first + day <= end]
         return found
+
+    def in_year(self, year: int) -> tuple[int, ...]:
+        """The allowed days of a year, 1 January being 0. A rare rule looks at each kind of year once."""
+        first = date(year, 1, 1).toordinal()
+        key = (first % 7, isleap(year), isleap(year - 1), isleap(year + 1))
+        found = self._years.get(key)
+        if found is None:
+            days: list[int] = []
+            for month in range(1, 13) if self._months is None else sorted(self._months):
+                begins = date(year, month, 1).toordinal()
+                days += [begins - first + number - 1 for number in self._table(year, month, begins)]
+            found = self._years[key] = tuple(days)
+        return found
+
+    def _first_in_year(self, start: date) -> int | None:
+        months, number = self._months, start.day
+        for month in range(start.month, 13):
+            if months is None or month in months:
+                first = date(start.year, month, 1).toordinal()
+                for allowed in self._table(start.year, month, first):
+                    if allowed >= number:
+                        return first + allowed - 1
+            number = 1
+        return None
 
     def _table(self, year: int, month: int, first: int) -> tuple[int, ...]:
         key: tuple[int, ...]

@@ -44,8 +44,9 @@ class Fields:
         return self.whole(name)
 
     def instant(self, name: str) -> Instant:
+        text = self.text(name)
         try:
-            return parse_rfc3339(self.text(name))
+            return parse_rfc3339(text)
         except UsageError as error:
             raise self._wrong(name, "a time such as 2026-02-20T15:00:00-05:00") from error
 

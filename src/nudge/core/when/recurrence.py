@@ -15,7 +15,7 @@ from nudge.core.when.day_series import DaySeries
 from nudge.core.when.days import Days, rule_days
 from nudge.core.when.periods import PERIOD_SECONDS, Freq
 from nudge.core.when.rule_text import RuleText, Stamp, read_rule, refuse
-from nudge.core.when.times import Times, times_of
+from nudge.core.when.times import Listed, Times, times_of
 from nudge.core.when.walls import (
     DAY_SECONDS,
     EARLIEST,
@@ -163,17 +163,30 @@ def series_of(rule: RuleText, start: int) -> Series:
             week_start=rule.week_start,
             positions=rule.positions,
         )
+    gate = _gate(rule, start, days)
+    within = times_of(
+        _ZERO,
+        minutes if rule.freq is Freq.HOURLY else _ZERO,
+        seconds if rule.freq <= Freq.MINUTELY else _ZERO,
+    )
+    period = rule.interval * PERIOD_SECONDS[rule.freq]
+    if period % DAY_SECONDS == 0:
+        begins = start % DAY_SECONDS // PERIOD_SECONDS[rule.freq] * PERIOD_SECONDS[rule.freq]
+        return DaySeries(
+            freq=Freq.DAILY,
+            interval=period // DAY_SECONDS,
+            start=start,
+            days=days,
+            times=Listed([begins + within.nth(index) for index in range(within.size)]),
+            positions=rule.positions,
+        )
     return ClockSeries(
         freq=rule.freq,
         interval=rule.interval,
         start=start,
         days=days,
-        gate=_gate(rule, start, days),
-        times=times_of(
-            _ZERO,
-            minutes if rule.freq is Freq.HOURLY else _ZERO,
-            seconds if rule.freq <= Freq.MINUTELY else _ZERO,
-        ),
+        gate=gate,
+        times=within,
         positions=rule.positions,
     )
 

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import doctest
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from nudge.core.instants import as_instant
+from nudge.core.when import At, Schedule, schedule
+from nudge.errors import InvalidScheduleError, NaiveDatetimeError, UsageError
+
+TORONTO = ZoneInfo("America/Toronto")
+NOW = datetime(2026, 2, 20, 10, 0, tzinfo=TORONTO)  # a Friday
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "words", "expected"),
+    [
+        pytest.param(
+            {"at": "2026-02-20T15:00:00-05:00"},
+            "at",
+            "at 2026-02-20 15:00 America/Toronto",
+            "2026-02-20T15:00:00-05:00",
+            id="at a text",
+        ),
+        pytest.param(
+            {"at": datetime(2026, 2, 20, 20, 0, tzinfo=UTC)},
+            "at",
+            "at 2026-02-20 15:00 America/Toronto",
+            "2026-02-20T15:00:00-05:00",
+            id="at a datetime of another zone",
+        ),
+        pytest.param(
+            {"in_": "2h"},
+            "at",
+            "at 2026-02-20 12:00 America/Toronto",
+            "2026-02-20T12:00:00-05:00",
+            id="in is stored as at",
+        ),
+        pytest.param(
+            {"in_": timedelta(minutes=5)},
+            "at",
+            "at 2026-02-20 10:05 America/Toronto",
+            "2026-02-20T10:05:00-05:00",
+            id="in a timedelta",
+        ),
+        pytest.param({"every": "30m"}, "every", "every 30m", "2026-02-20T10:30:00-05:00", id="every"),
+        pytest.param(
+            {"every": "30m", "count": 2}, "every", "every 30m, 2 times", "2026-02-20T10:30:00-05:00", id="every, twice"
+        ),
+        pytest.param(
+            {"rrule": "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0"},
+            "rrule",
+            "RRULE(daily on weekdays at 09:00)",
+            "2026-02-23T09:00:00-05:00",
+            id="rrule",
+        ),
+        pytest.param(
+            {"rrule": "FREQ=DAILY", "count": 3, "until": "2026-03-01T00:00:00Z"},
+            "rrule",
+            "RRULE(daily, 3 times, until 2026-03-01 00:00 UTC)",
+            "2026-02-21T10:00:00-05:00",
+            id="rrule with limits from outside",
+        ),
+        pytest.param(
+            {"rrule": "DTSTART;TZID=Europe/London:20200101T090000\nRRULE:FREQ=DAILY"},
+            "rrule",
+            "RRULE(daily)",
+            "2026-02-21T09:00:00+00:00",
+            id="rrule in a zone of its own",
+        ),
+        pytest.param(
+            {"cron": "*/15 9-17 * * 1-5"}, "cron", "cron */15 9-17 * * 1-5", "2026-02-20T10:15:00-05:00", id="cron"
+        ),
+        pytest.param({"idle": "5m"}, "idle", "idle 5m", "2026-02-20T10:05:00-05:00", id="idle"),
+    ],
+)
+def test_every_kind(given: dict[str, Any], kind: str, words: str, expected: str) -> None:
+    made = Schedule.parse(**given, tz="America/Toronto", now=NOW)
+    assert made.kind == kind
+    assert made.describe() == words
+    found = made.next_after(NOW)
+    assert found is not None
+    assert found.isoformat() == expected
+    assert Schedule.from_json(made.to_json()) == made
+    assert made.next_after(as_instant(NOW)) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        pytest.param({}, "none was given", id="no kind"),
+        pytest.param({"every": "30m", "cron": "* * * * *"}, "every and cron", id="two kinds"),
+        pytest.param({"at": NOW, "count": 2}, "does not recur", id="a count of once"),
+        pytest.param({"idle": "5m", "until": NOW}, "does not recur", id="an end of idleness"),
+        pytest.param({"every": "30m"}, "Pass now", id="every without now"),
+        pytest.param({"in_": "30m"}, "Pass now", id="in without now"),
+        pytest.param({"cron": "0 9 * * *", "count": 2}, "Pass now", id="a count of cron without now"),
+        pytest.param({"rrule": "FREQ=DAILY"}, "Pass now", id="a rule without a time, without now"),
+        pytest.param({"rrule": "FREQ=WEEKLY;BYHOUR=9"}, "Pass now", id="a rule without a day, without now"),
+        pytest.param({"rrule": "FREQ=DAILY;INTERVAL=2;BYHOUR=9"}, "Pass now", id="every other day, without now"),
+        pytest.param({"rrule": "FREQ=DAILY;BYHOUR=9;COUNT=2"}, "Pass now", id="a count of a rule, without now"),
+        pytest.param({"rrule": "FREQ=HOURLY"}, "Pass now", id="hourly at no minute, without now"),
+        pytest.param({"rrule": "FREQ=DAILY;COUNT=2", "count": 3, "now": NOW}, "COUNT=2 already", id="two counts"),
+        pytest.param({"every": "30m", "now": NOW, "count": 0}, "count of 0", id="a count of nothing"),
+        pytest.param({"at": "tomorrow"}, "not a time", id="words"),
+        pytest.param({"at": "2026-02-20T15:00:00"}, "time zone", id="a text without an offset"),
+        pytest.param({"every": "sometimes", "now": NOW}, "not a duration", id="no duration"),
+        pytest.param({"idle": "5m", "tz": "Mars/Olympus"}, "Mars/Olympus", id="no zone"),
+        pytest.param({"rrule": "FREQ=DAILY;UNTIL=20260101", "now": NOW}, "never fires", id="an end that is past"),
+        pytest.param(
+            {"rrule": "DTSTART:20200101T090000\nRRULE:FREQ=DAILY;COUNT=3", "now": NOW},
+            "never fires again",
+            id="a series that is past",
+        ),
+        pytest.param(
+            {"cron": "0 9 * * *", "until": "2026-02-20T15:30:00Z", "now": NOW}, "never fires", id="a cron that is past"
+        ),
+    ],
+)
+def test_what_is_refused_says_what_to_do(given: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        Schedule.parse(**given)
+
+
+@pytest.mark.parametrize(
+    ("rrule", "expected"),
+    [
+        pytest.param("FREQ=DAILY;BYHOUR=9", "2026-02-21T09:00:00-05:00", id="daily at nine"),
+        pytest.param("FREQ=HOURLY;BYMINUTE=30", "2026-02-20T10:30:00-05:00", id="hourly at half past"),
+        pytest.param("FREQ=MINUTELY;BYHOUR=10", "2026-02-20T10:01:00-05:00", id="every minute of an hour"),
+        pytest.param("FREQ=SECONDLY", "2026-02-20T10:00:01-05:00", id="every second"),
+        pytest.param("FREQ=MONTHLY;BYDAY=2TU;BYHOUR=9", "2026-03-10T09:00:00-04:00", id="the 2nd Tuesday"),
+    ],
+)
+def test_a_rule_that_says_everything_needs_no_now(rrule: str, expected: str) -> None:
+    found = Schedule.parse(rrule=rrule, tz="America/Toronto").next_after(NOW)
+    assert found is not None
+    assert found.isoformat() == expected
+
+
+def test_a_time_in_the_past_is_kept_for_whoever_fires_it_at_once() -> None:
+    made = Schedule.parse(at="2020-01-01T00:00:00Z", now=NOW)
+    assert made.spec == At(as_instant(datetime(2020, 1, 1, tzinfo=UTC)), "UTC")
+    assert made.next_after(NOW) is None
+
+
+def test_a_naive_datetime_is_refused() -> None:
+    with pytest.raises(NaiveDatetimeError):
+        Schedule.parse(idle="5m").next_after(datetime(2026, 2, 20))
+    with pytest.raises(NaiveDatetimeError):
+        Schedule.parse(every="5m", now=datetime(2026, 2, 20))
+
+
+def test_the_zone_survives_json_where_the_kind_has_none() -> None:
+    data = Schedule.parse(every="1h", tz="America/Toronto", now=NOW).to_json()
+    assert data["tz"] == "America/Toronto"
+    found = Schedule.from_json(data).next_after(NOW)
+    assert found is not None
+    assert found.tzinfo is TORONTO
+    with pytest.raises(InvalidScheduleError, match="'tz'"):
+        Schedule.from_json(data | {"tz": 5})
+
+
+def test_the_example_runs() -> None:
+    assert doctest.testmod(schedule).failed == 0
