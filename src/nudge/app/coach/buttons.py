@@ -1,0 +1,73 @@
+"""Done, Snooze and Skip: pressed under a reminder, or typed where there is nothing to press."""
+
+from __future__ import annotations
+
+import re
+
+from nudge.app.coach.commands import Asked
+from nudge.app.coach.reminding import PersonReminders
+from nudge.app.ports.messenger import Inbound
+from nudge.app.ports.store import Store
+from nudge.core.durations import format_duration, parse_duration
+from nudge.core.instants import DAY, MINUTE, Instant
+from nudge.errors import NotFoundError, UsageError
+
+SNOOZE = 30 * MINUTE
+LONGEST_SNOOZE = 7 * DAY
+OLD = "This button is from another time; I don't know it any more."
+_LOOK_BACK = 50
+
+_PRESSED = re.compile(r"(done|skip):(r-[0-9a-z]{6})|(snooze):(r-[0-9a-z]{6}):([0-9]{1,4}[mhd])")
+_ID = re.compile(r"r-[0-9a-z]{6}")
+
+
+class Buttons:
+    def __init__(self, store: Store, reminders: PersonReminders) -> None:
+        self._store = store
+        self._reminders = reminders
+
+    async def press(self, agent: str, update: Inbound, now: Instant) -> str:
+        """What a pressed button did, in a few words; part of the caller's transaction.
+
+        Only what was offered under that very message is done: data that somebody made up does nothing.
+        """
+        message = await self._store.outbox.by_receipt(agent, update.message_id) if update.message_id else None
+        offered = {data for _, data in message.buttons} if message else set()
+        match = _PRESSED.fullmatch(update.button or "")
+        if match is None or update.button not in offered:
+            return OLD
+        verb, reminder_id = match[1] or match[3], match[2] or match[4]
+        try:
+            length = parse_duration(match[5]) if match[5] else SNOOZE
+            return await self.do(agent, verb, reminder_id, length, now)
+        except (NotFoundError, UsageError):
+            raise OldButtonError from None
+
+    async def say(self, verb: str, asked: Asked) -> str:
+        """The same by a command: with an id, or for the reminder that was delivered last."""
+        words = asked.words.split(maxsplit=1)
+        reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self._last(asked.agent)
+        if reminder_id is None:
+            return "Which one? There was no reminder lately. /status lists them with their ids."
+        length = parse_duration(words[0]) if words else SNOOZE
+        return await self.do(asked.agent, verb, reminder_id, length, asked.now)
+
+    async def do(self, agent: str, verb: str, reminder_id: str, length: int, now: Instant) -> str:
+        if verb == "done":
+            return f"Done ✓ {await self._reminders.done(agent, reminder_id, now)}"
+        if verb == "skip":
+            return f"Skipped: {await self._reminders.skip(agent, reminder_id, now)}"
+        if not 0 < length <= LONGEST_SNOOZE:
+            raise UsageError("That is too long to snooze.", next_step="A week at most; say it like 30m, 2h or 1d.")
+        what = await self._reminders.snooze(agent, reminder_id, length, now)
+        return f"Again in {format_duration(length)}: {what}"
+
+    async def _last(self, agent: str) -> str | None:
+        for message in await self._store.outbox.recent(agent, limit=_LOOK_BACK):
+            if message.kind == "reminder" and _ID.fullmatch(message.topic):
+                return message.topic
+        return None
+
+
+class OldButtonError(UsageError):
+    """That reminder is over; there is nothing left to do."""

@@ -1,0 +1,57 @@
+"""Commands by which the person sets something: /remind, /quiet, and /done, /snooze, /skip after a reminder."""
+
+from __future__ import annotations
+
+from nudge.app.coach.buttons import Buttons
+from nudge.app.coach.commands import Asked
+from nudge.app.coach.desk import Desk
+from nudge.app.coach.reminding import PersonReminders
+from nudge.app.coach.undo import Deed, Undo
+from nudge.app.coach.wishes import PersonWishes
+from nudge.core.coach.actions import RefusedAction, SetQuiet, read_action
+from nudge.core.coach.effects import confirm
+from nudge.core.phrases import split_reminder
+
+QUIET_FOR = "2h"
+
+
+class WishCommands:
+    def __init__(
+        self, desk: Desk, wishes: PersonWishes, reminders: PersonReminders, undo: Undo, buttons: Buttons
+    ) -> None:
+        self._desk = desk
+        self._wishes = wishes
+        self._reminders = reminders
+        self._undo = undo
+        self._buttons = buttons
+
+    async def remind(self, asked: Asked) -> str:
+        if not asked.words:
+            return "What, and when? For example: /remind call Mum by Friday 5pm"
+        targets = self._desk.targets(asked.agent)
+        text, when = split_reminder(f"/remind {asked.words}", asked.now, targets.zone)
+        number = await self._reminders.remind(asked.agent, text, when, asked.now)
+        words = f"I'll remind you: {text}. {when.echo(asked.now, targets.zone)}"
+        await self._undo.remember(asked.agent, Deed(f"the reminder “{text}”", reminders=(number,)))
+        return f"{words} [{number}]"
+
+    async def quiet(self, asked: Asked) -> str:
+        targets = self._desk.targets(asked.agent)
+        raw = {"action": "set_quiet", "duration": asked.words or QUIET_FOR}
+        action = read_action(raw, asked.now, targets)
+        if isinstance(action, RefusedAction):
+            return f"I couldn't set that: {action.reason}"
+        assert isinstance(action, SetQuiet)
+        before = await self._wishes.quiet(asked.agent, action.until, asked.now)
+        words = confirm(action, asked.now, targets)
+        await self._undo.remember(asked.agent, Deed(words, wishes=before))
+        return words
+
+    async def done(self, asked: Asked) -> str:
+        return await self._buttons.say("done", asked)
+
+    async def snooze(self, asked: Asked) -> str:
+        return await self._buttons.say("snooze", asked)
+
+    async def skip(self, asked: Asked) -> str:
+        return await self._buttons.say("skip", asked)
