@@ -6,6 +6,7 @@ were is in the store, so that a broken edit changes nothing and is reported once
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from datetime import time
 
@@ -14,16 +15,19 @@ from nudge.app.ports.coach import Saying
 from nudge.app.ports.documents import DocumentFiles
 from nudge.app.ports.store import Store
 from nudge.core.coach.briefings import Briefing, night_of, period_key
-from nudge.core.coach.documents import Document
 from nudge.core.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.core.coach.goals import Goals, parse_goals
 from nudge.core.coach.heartbeat import Documents
 from nudge.core.coach.memory import parse_memory
 from nudge.core.coach.review import Review
-from nudge.core.coach.targets import Choice, Targets, choose
+from nudge.core.coach.targets import Targets, choose
 from nudge.core.instants import HOUR, Instant, local_date, start_of_day
+from nudge.errors import NotConfiguredError
+
+log = logging.getLogger("nudge.desk")
 
 GOALS, MEMORY, AGENTS, HEARTBEAT = "GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md"
+NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
 PROACTIVE = ("heartbeat", "briefing")
 
 GOOD_TARGETS = "targets.good"
@@ -34,37 +38,72 @@ LAST_BEDTIME = "bedtime.last"
 
 
 @dataclass(frozen=True, slots=True)
+class Complaint:
+    """Why GOALS.md cannot be used as it is, in words for the person. One `version` is complained about once."""
+
+    text: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Read:
     version: str
     goals: Goals
-    choice: Choice
+    targets: Targets
+    complaint: Complaint | None
+    there: bool = True
 
 
 class Desk:
+    """What an agent knows about its person.
+
+    >>> class Files:
+    ...     def read(self, agent, name): return b"## Schedule Targets\\n- wake_target: \\"08:30\\"\\n"
+    ...     def version(self, agent, name): return "1"
+    >>> Desk(store=None, files=Files(), default_timezone="UTC").person("coach").wake
+    510
+    """
+
     def __init__(self, store: Store, files: DocumentFiles, default_timezone: str) -> None:
         self._store = store
         self._files = files
         self._default = Targets(timezone=default_timezone)
         self._goals: dict[str, _Read] = {}
         self._good: dict[str, Targets | None] = {}
+        self._checked: dict[str, dict[str, str]] = {}
 
     def text(self, agent: str, name: str) -> str:
-        """A document as text; bytes that are not UTF-8 survive the way back."""
-        content = self._files.read(agent, name)
-        return "" if content is None else Document.decode(content).text
+        """A document as text, empty if it is not there; bytes that are not UTF-8 survive the way back. One that the
+        system does not let us read raises: taking it for empty, somebody would write over it."""
+        try:
+            content = self._files.read(agent, name)
+        except OSError as error:
+            raise NotConfiguredError(
+                f"{name} of {agent} cannot be read: {error.strerror or error}.", next_step="Check its permissions."
+            ) from error
+        return "" if content is None else content.decode("utf-8", "surrogateescape")
 
     def write(self, agent: str, name: str, text: str) -> None:
-        self._files.write(agent, name, Document.parse(text).encode())
+        self._files.write(agent, name, text.encode("utf-8", "surrogateescape"))
 
     def documents(self, agent: str) -> Documents:
-        return Documents(*(self.text(agent, name) for name in (GOALS, MEMORY, AGENTS, HEARTBEAT)))
+        """The texts as somebody reads them. One that cannot be read is left out: a coach without a checklist is better
+        than none."""
+        return Documents(*(self._shown(agent, name) for name in NAMES))
+
+    def _shown(self, agent: str, name: str) -> str:
+        try:
+            return self.text(agent, name)
+        except NotConfiguredError as error:
+            log.warning("%s", error)
+            return ""
 
     def goals(self, agent: str) -> Goals:
         return self._read(agent).goals
 
     def targets(self, agent: str) -> Targets:
         """The targets in force: those of GOALS.md, or the last good ones while the file is broken or missing."""
-        return self._read(agent).choice.targets
+        return self._read(agent).targets
 
     def person(self, agent: str) -> Person:
         targets = self.targets(agent)
@@ -76,28 +115,45 @@ class Desk:
         )
 
     def versions(self, agent: str) -> dict[str, str]:
-        return {name: self._files.version(agent, name) for name in (GOALS, MEMORY, AGENTS, HEARTBEAT)}
+        return {name: self._files.version(agent, name) for name in NAMES}
+
+    def changed(self, agent: str) -> bool:
+        """Whether somebody may have written a document since the targets were last checked."""
+        return self._checked.get(agent) != self.versions(agent)
+
+    def complaint(self, agent: str) -> Complaint | None:
+        """What is wrong with GOALS.md now."""
+        return self._read(agent).complaint
 
     async def open(self, agent: str) -> None:
         """Read the last good targets from the store, once, before anybody asks for them."""
         kept = await self._store.notes.get(agent, GOOD_TARGETS)
         self._good[agent] = Targets.from_fields(kept) if isinstance(kept, dict) else None
         self._goals.pop(agent, None)
+        self._checked.pop(agent, None)
 
-    async def check_targets(self, agent: str) -> tuple[bool, str | None]:
-        """Look at GOALS.md: whether the targets changed since the last look, and the notice for the person where this
-        very version is broken and has not been reported. Part of the caller's transaction."""
-        before = self._good.get(agent)
-        choice = self._read(agent).choice
-        if choice.notice is None:
-            if choice.targets != before:
-                await self._store.notes.set(agent, GOOD_TARGETS, choice.targets.as_fields())
-                self._good[agent] = choice.targets
-            return choice.targets != before, None
-        if await self._store.notes.get(agent, REPORTED_VERSION) == choice.version:
+    async def check_targets(self, agent: str) -> tuple[bool, Complaint | None]:
+        """Look at GOALS.md: whether the targets changed since the last look, and the complaint for the person where
+        this very version cannot be used and has not been reported. Part of the caller's transaction.
+
+        The store is asked, not memory: a look whose transaction failed is done again as if it had never been.
+        """
+        self._checked[agent] = self.versions(agent)  # before reading: what is written from here on is news
+        read = self._read(agent)
+        notes = self._store.notes
+        if not read.there and read.complaint is None:
             return False, None
-        await self._store.notes.set(agent, REPORTED_VERSION, choice.version)
-        return False, choice.notice
+        if read.complaint is None:
+            fields = read.targets.as_fields()
+            before = await notes.get(agent, GOOD_TARGETS)
+            if fields != before:
+                await notes.set(agent, GOOD_TARGETS, fields)
+            self._good[agent] = read.targets
+            return fields != before, None
+        if await notes.get(agent, REPORTED_VERSION) == read.complaint.version:
+            return False, None
+        await notes.set(agent, REPORTED_VERSION, read.complaint.version)
+        return False, read.complaint
 
     async def review(self, agent: str) -> Review | None:
         kept = await self._store.notes.get(agent, REVIEW)
@@ -152,7 +208,7 @@ class Desk:
             purpose=purpose,
             targets=targets,
             goals=self.goals(agent),
-            memory=parse_memory(self.text(agent, MEMORY), local_date(now, targets.zone)),
+            memory=parse_memory(self._shown(agent, MEMORY), local_date(now, targets.zone)),
             state=await self.state(agent, now),
             due_reminders=due,
             turns=await self.turns(agent, now),
@@ -170,15 +226,32 @@ class Desk:
         known = self._goals.get(agent)
         if known is not None and known.version == version:
             return known
-        content = self._files.read(agent, GOALS)
-        if content is None:
-            targets = self._good.get(agent) or self._default
-            read = _Read(version, Goals(), Choice(targets, None, "missing"))
-        else:
-            goals = parse_goals(Document.decode(content).text)
-            read = _Read(version, goals, choose(self._good.get(agent), goals.parsed))
-        self._goals[agent] = read
+        self._goals[agent] = read = self._parsed(agent, version)
         return read
+
+    def _parsed(self, agent: str, version: str) -> _Read:
+        good = self._good.get(agent)
+        try:
+            content = self._files.read(agent, GOALS)
+        except OSError as error:
+            reason = f"I'm not allowed to read it ({error.strerror})" if error.strerror else "I cannot read it"
+            return _Read(version, Goals(), good or self._default, _lost(reason, good or self._default))
+        if content is None:
+            # Nobody need be told about a file that never was there.
+            gone = _lost("it is gone", good) if good else None
+            return _Read(version, Goals(), good or self._default, gone, there=False)
+        goals = parse_goals(content.decode("utf-8", "surrogateescape"))
+        choice = choose(good, goals.parsed)
+        complaint = Complaint(choice.notice, choice.version) if choice.notice else None
+        return _Read(version, goals, choice.targets, complaint)
+
+
+def _lost(reason: str, targets: Targets) -> Complaint:
+    fields = ", ".join(f"{name} {value}" for name, value in targets.as_fields().items())
+    return Complaint(
+        f"I can't use GOALS.md: {reason}. Until it is back I keep the last schedule targets: {fields}.",
+        f"lost: {reason}",
+    )
 
 
 def _minutes(clock: time) -> int:

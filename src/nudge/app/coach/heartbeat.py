@@ -10,35 +10,43 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from nudge.app.attention import Gate
 from nudge.app.coach.desk import LAST_BEDTIME, Desk
-from nudge.app.coach.speaking import Speaking, Words
-from nudge.app.coach.thinking import Thinking
-from nudge.app.dispatch import Firing, Settlement
-from nudge.app.ports.model import ModelRequest, Purpose, Turn
+from nudge.app.coach.speaking import Speaking, Words, fired
+from nudge.app.coach.thinking import STAND_IN, Thinking
+from nudge.app.dispatch import FailureHook, Firing, Settlement
+from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn
 from nudge.app.ports.store import Store
-from nudge.core.attention import Allow, Candidate, Kind
+from nudge.core.attention import Candidate, Kind
 from nudge.core.coach.briefings import Briefing, period_key
 from nudge.core.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.core.coach.escalation import bedtime_nudge
 from nudge.core.coach.facts import DueReminder
 from nudge.core.coach.facts import Purpose as FactsPurpose
 from nudge.core.coach.heartbeat import heartbeat_prompt
-from nudge.core.coach.judgment import Judgment, Signature, should_ask, signature
-from nudge.core.instants import Instant, rfc3339
+from nudge.core.coach.judgment import LONGEST_SILENCE, Judgment, Signature, should_ask, signature
+from nudge.core.instants import MINUTE, Instant, rfc3339
 from nudge.core.outcome import Result
 from nudge.core.repeats import signature as said_signature
 from nudge.core.timer import Timer
-from nudge.errors import BudgetExhaustedError, ModelUnavailableError
+from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 
 log = logging.getLogger("nudge.heartbeat")
 
 KIND = "heartbeat"
 JUDGMENT = "heartbeat.judgment"
 ANSWER_TOKENS = 400
+ASLEEP = "asleep"
+BUDGET = "budget"
 
 DueOf = Callable[[str, Instant], Awaitable[tuple[DueReminder, ...]]]
 DecisionLog = Callable[[Mapping[str, Any]], None]
 """One line per decision, for whoever wants to know later what the coach was thinking."""
+AfterBeat = Callable[[str, Instant], Awaitable[None]]
+"""Told, inside the transaction, of every heartbeat that worked, whether or not it spoke."""
+
+
+async def _nothing(agent: str, now: Instant) -> None:
+    return None
 
 
 class Heartbeat:
@@ -46,49 +54,53 @@ class Heartbeat:
         self,
         store: Store,
         desk: Desk,
-        gate: Gate,
         thinking: Thinking,
         speaking: Speaking,
         due_of: DueOf,
         *,
-        every: int,
+        every: int = 45 * MINUTE,
         change_gate: bool = True,
+        longest_silence: int = LONGEST_SILENCE,
         decision_log: DecisionLog = lambda line: None,
+        after_beat: AfterBeat = _nothing,
+        on_misconfigured: FailureHook | None = None,
     ) -> None:
         self._store = store
         self._desk = desk
-        self._gate = gate
         self._thinking = thinking
         self._speaking = speaking
         self._due_of = due_of
         self._every = every
         self._change_gate = change_gate
+        self._longest_silence = longest_silence
         self._decision_log = decision_log
+        self._after_beat = after_beat
+        self._on_misconfigured = on_misconfigured
 
     async def ensure(self, agent: str, now: Instant) -> None:
-        """Start the rhythm, unless it is running. The first heartbeat is one interval away."""
-        await self._store.timers.ensure(Timer.at(agent, KIND, KIND, Instant(now + self._every)))
+        """Start the rhythm, unless it is running. The first heartbeat is one interval away; one that waits longer than
+        that (the rhythm was made faster, the clock was wrong) is brought forward."""
+        there = await self._store.timers.get(agent, KIND)
+        if there is None or there.due_at > now + self._every:
+            await self._store.timers.set(Timer.at(agent, KIND, KIND, Instant(now + self._every)))
 
     async def beat(self, firing: Firing) -> None:
         """Handle one heartbeat: one outcome, whatever happens, and the next one on the same grid."""
         agent, now = firing.timer.agent, firing.now
-        refusal = await self._refusal(agent, now)
-        if refusal:
-            async with firing.settle() as settlement:
-                settlement.outcome(Result.SUPPRESSED, refusal)
-                self._go_on(settlement)
-            self._log(firing, "suppressed", refusal)
+        if await self._thinking.asleep(agent, now):
+            await self._pass(firing, Result.SUPPRESSED, "The agent is asleep until its budget is refreshed.", ASLEEP)
+            return
+        objection = await self._speaking.objection(agent, Candidate(Kind.HEARTBEAT), now)
+        if objection is not None:
+            await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
         due = await self._due_of(agent, now)
         documents, targets = self._desk.documents(agent), self._desk.targets(agent)
         state = await self._desk.state(agent, now)
         current = signature(documents, state, due, now, targets)
-        asking = should_ask(await self._last_judgment(agent), current, now, targets)
+        asking = should_ask(await self._last_judgment(agent), current, now, targets, self._longest_silence)
         if self._change_gate and not asking.ask:
-            async with firing.settle() as settlement:
-                settlement.outcome(Result.SKIPPED, asking.reason)
-                self._go_on(settlement)
-            self._log(firing, "skipped", asking.reason)
+            await self._pass(firing, Result.SKIPPED, _sentence(asking.reason))
             return
         prompt = heartbeat_prompt(documents, state, due, now, targets)
         request = ModelRequest(
@@ -99,60 +111,103 @@ class Heartbeat:
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
             facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, due=due),
-            attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{firing.timer.attempts}",
+            attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
         )
         try:
             reply = await self._thinking.ask(agent, request, now, waited_for=False)
-        except (ModelUnavailableError, BudgetExhaustedError) as error:
-            async with firing.settle() as settlement:
-                settlement.outcome(Result.FAILED, f"No judgment this time: {error}")
-                self._go_on(settlement)
-            self._log(firing, "failed", str(error))
+        except (StoreError, LostLeaseError):
+            raise
+        except BudgetExhaustedError as error:
+            await self._pass(firing, Result.SUPPRESSED, f"There is no money for a judgment now: {error}", BUDGET)
             return
+        except NudgeError as error:
+            await self._without_model(firing, error)
+            return
+        await self._judged(firing, reply, current, asking.reason)
+
+    async def _judged(self, firing: Firing, reply: ModelReply, current: Signature, why: str) -> None:
+        agent, now = firing.timer.agent, firing.now
         decision = parse_decision(reply.data if reply.data is not None else reply.text, now)
         async with firing.settle() as settlement:
-            await self._carry_out(settlement, decision, now, asking.reason)
-            await self._store.notes.set(agent, JUDGMENT, {"at": now, **current.as_fields()})
-            if settlement.following is None:  # a deferred one comes back by itself
-                self._go_on(settlement)
-        self._log(firing, decision.action.value, decision.reason or asking.reason, message=decision.message)
+            await self._carry_out(settlement, decision, now, why)
+            if not reply.details.get(STAND_IN):  # the model is asked again as soon as it is back
+                await self._store.notes.set(agent, JUDGMENT, {"at": now, **current.as_fields()})
+            await self._go_on(settlement)
+        self._log(settlement, decision.action.value, model=reply.model, message=decision.message)
 
-    async def _refusal(self, agent: str, now: Instant) -> str:
-        """Why no model need be asked, or nothing."""
-        if await self._thinking.asleep(agent, now):
-            return "The agent is asleep until its budget is refreshed."
-        decision = await self._gate.decide(agent, Candidate(Kind.HEARTBEAT), now)
-        return "" if isinstance(decision, Allow) else decision.rule.sentence
+    async def _pass(self, firing: Firing, result: Result, reason: str, rule: str = "") -> None:
+        """No model was asked; that is a heartbeat too."""
+        async with firing.settle() as settlement:
+            detail: dict[str, Any] = {"rule": rule} if rule else {}
+            settlement.outcome(result, reason, **detail)
+            await self._go_on(settlement)
+        self._log(settlement, "not asked")
+
+    async def _without_model(self, firing: Firing, error: NudgeError) -> None:
+        """The outcome says so, and the next heartbeat tries again. Nobody but the person can mend a key."""
+        async with firing.settle() as settlement:
+            settlement.outcome(Result.FAILED, f"There was no judgment this time: {error}")
+            if self._on_misconfigured is not None and isinstance(error, NotConfiguredError):
+                await self._on_misconfigured(firing.timer, error, firing.now)
+            await self._go_on(settlement)
+        self._log(settlement, "no answer")
 
     async def _carry_out(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> None:
-        agent = settlement.timer.agent
-        updates = decision.state_updates
+        updates = dict(decision.state_updates)
+        match decision.action:
+            case Action.MESSAGE:
+                # What it notes about having spoken is true only once it has.
+                if not await self._speak(settlement, decision, now, why):
+                    return
+            case Action.SILENCE:
+                reason = f"The answer was no decision ({decision.reason}); nothing was sent."
+                settlement.outcome(Result.SUPPRESSED, reason, rule="no-decision")
+            case Action.OK | Action.STATE_UPDATE:
+                refused = [*decision.refused, *(f"{name}: it has not spoken" for name in updates if name in _SPOKEN)]
+                detail: dict[str, Any] = {"refused": refused} if refused else {}
+                settlement.outcome(fired(settlement), f"{decision.action.value}: {_sentence(why)}", **detail)
         if "quiet_mode_until" in updates:
-            await self._store.attention.set_quiet(agent, updates["quiet_mode_until"])
-        if updates.get("morning_brief_sent"):
-            period = period_key(Briefing.MORNING, now, self._desk.targets(agent))
-            await self._store.periods.claim(agent, Briefing.MORNING, period, now)
-        if decision.action is Action.MESSAGE:
-            bedtime = bool(updates.get("bedtime_nudge_sent"))
-            candidate = Candidate(
-                Kind.BEDTIME if bedtime else Kind.HEARTBEAT,
-                topic=decision.topic or ("bedtime" if bedtime else "heartbeat"),
-                signature=said_signature(decision.message),
-                due_at=settlement.timer.slot_at,
-            )
-            words = Words(decision.message, "heartbeat", candidate, f"It spoke: {why}.")
-            if await self._speaking.say(settlement, words, now) and bedtime:
-                await self._store.notes.set(agent, LAST_BEDTIME, int(now))
-        elif decision.action is Action.SILENCE:
-            settlement.outcome(Result.SUPPRESSED, f"The answer was no decision ({decision.reason}); nothing was sent.")
-        else:
-            settlement.outcome(Result.FIRED, f"{decision.action.value}: {why}.", refused=list(decision.refused))
+            await self._quieter(settlement.timer.agent, updates["quiet_mode_until"])
 
-    def _go_on(self, settlement: Settlement) -> None:
+    async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
+        agent, updates = settlement.timer.agent, decision.state_updates
+        targets = self._desk.targets(agent)
+        bedtime = bool(updates.get("bedtime_nudge_sent"))
+        if bedtime:
+            verdict = bedtime_nudge(now, targets, await self._desk.state(agent, now))
+            if verdict.tone is None:
+                settlement.outcome(
+                    Result.SUPPRESSED, f"No bedtime message: {_sentence(verdict.reason)}", rule="bedtime"
+                )
+                return False
+        candidate = Candidate(
+            Kind.BEDTIME if bedtime else Kind.HEARTBEAT,
+            topic=decision.topic or ("bedtime" if bedtime else KIND),
+            signature=said_signature(decision.message),
+            due_at=settlement.timer.slot_at,
+        )
+        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.")
+        if not await self._speaking.say(settlement, words, now):
+            return False
+        if bedtime:
+            await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+        if updates.get("morning_brief_sent"):
+            await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
+        return True
+
+    async def _quieter(self, agent: str, until: Instant) -> None:
+        """A model may make itself quieter, never louder: a longer quiet of the person's stays."""
+        row = await self._store.attention.get(agent)
+        if row is None or row.quiet_until is None or row.quiet_until < until:
+            await self._store.attention.set_quiet(agent, until)
+
+    async def _go_on(self, settlement: Settlement) -> None:
         """The next one, in the future and on the same grid."""
         slot, now = settlement.timer.slot_at, settlement.now
         missed = max(0, now - slot) // self._every
         settlement.again(Instant(slot + (missed + 1) * self._every))
+        if settlement.recorded is not None and settlement.recorded.result is not Result.FAILED:
+            await self._after_beat(settlement.timer.agent, now)
 
     async def _last_judgment(self, agent: str) -> Judgment | None:
         kept = await self._store.notes.get(agent, JUDGMENT)
@@ -161,6 +216,24 @@ class Heartbeat:
         fields = {name: str(kept.get(name, "")) for name in Signature.__slots__}
         return Judgment(Instant(int(kept["at"])), Signature(**fields))
 
-    def _log(self, firing: Firing, decision: str, reason: str, message: str = "") -> None:
-        line = {"at": rfc3339(firing.now), "agent": firing.timer.agent, "decision": decision, "reason": reason}
-        self._decision_log({**line, "message": message} if message else line)
+    def _log(self, settlement: Settlement, decision: str, *, model: str = "", message: str = "") -> None:
+        outcome = settlement.recorded
+        assert outcome is not None
+        line = {
+            "at": rfc3339(settlement.now),
+            "agent": settlement.timer.agent,
+            "decision": decision,
+            "result": outcome.result.value,
+            "rule": outcome.detail.get("rule", ""),
+            "reason": outcome.reason,
+            "model": model,
+            "message": message,
+        }
+        self._decision_log({name: value for name, value in line.items() if value})
+
+
+_SPOKEN = frozenset({"bedtime_nudge_sent", "morning_brief_sent"})
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."

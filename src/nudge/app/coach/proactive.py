@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nudge.app.attention import Gate
@@ -11,23 +11,37 @@ from nudge.app.coach.briefing import KIND as BRIEFING
 from nudge.app.coach.briefing import Briefings, OpenReview
 from nudge.app.coach.desk import Desk
 from nudge.app.coach.heartbeat import DecisionLog, DueOf, Heartbeat
-from nudge.app.coach.housekeeping import ACTIVITY, ALIVE, ASK_AGAIN, COMMIT, DOCUMENTS, RETENTION, Housekeeping
+from nudge.app.coach.housekeeping import (
+    ACTIVITY,
+    ALIVE,
+    ASK_AGAIN,
+    COMMIT,
+    DOCUMENTS,
+    PULL,
+    RETENTION,
+    Housekeeping,
+    alive_timer,
+)
+from nudge.app.coach.housekeeping import documents_timer as documents_timer
+from nudge.app.coach.notices import KIND as NOTICE
+from nudge.app.coach.notices import Notices, failure_notice
 from nudge.app.coach.speaking import Speaking
 from nudge.app.coach.thinking import Thinking
 from nudge.app.delivery import Delivery
 from nudge.app.dispatch import Handler
 from nudge.app.ports.outside import SignOfLife, TextHistory
 from nudge.app.ports.store import Store
+from nudge.core.coach.judgment import LONGEST_SILENCE
 from nudge.core.instants import MINUTE, Instant
-from nudge.core.timer import Timer
 
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often the coach considers whether to speak."""
+    """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes."""
 
     every: int = 45 * MINUTE
     change_gate: bool = True
+    longest_silence: int = LONGEST_SILENCE
 
 
 class Proactive:
@@ -45,43 +59,44 @@ class Proactive:
         history: TextHistory | None = None,
         sign_of_life: SignOfLife | None = None,
         decision_log: DecisionLog = lambda line: None,
+        secrets: Iterable[str] = (),
     ) -> None:
         rhythm = rhythm or Rhythm()
         self._store = store
         self._desk = desk
+        self._watched = sign_of_life is not None
         self.speaking = Speaking(gate, delivery, desk)
+        self.on_failure = failure_notice(store, secrets)
         self.heartbeat = Heartbeat(
             store,
             desk,
-            gate,
             thinking,
             self.speaking,
             due_of,
             every=rhythm.every,
             change_gate=rhythm.change_gate,
+            longest_silence=rhythm.longest_silence,
             decision_log=decision_log,
+            after_beat=self._show_life,
+            on_misconfigured=self.on_failure,
         )
         self.briefings = Briefings(store, desk, thinking, self.speaking, open_review)
         self.chores = Housekeeping(
-            store,
-            desk,
-            self.briefings,
-            self.speaking,
-            history=history,
-            sign_of_life=sign_of_life,
-            alive_every=rhythm.every,
+            store, desk, self.briefings, self.speaking, history=history, sign_of_life=sign_of_life
         )
-        self._history = history
+        self.notices = Notices(desk, self.speaking)
 
     def handlers(self) -> Mapping[str, Handler]:
         return {
             beats.KIND: self.heartbeat.beat,
             BRIEFING: self.briefings.tell,
+            NOTICE: self.notices.tell,
             DOCUMENTS: self.chores.documents_changed,
             ASK_AGAIN: self.chores.ask_again,
             ACTIVITY: self.chores.no_activity,
             RETENTION: self.chores.tidy,
             COMMIT: self.chores.commit,
+            PULL: self.chores.pull,
             ALIVE: self.chores.report_alive,
         }
 
@@ -91,9 +106,7 @@ class Proactive:
         async with self._store.transaction():
             await self.heartbeat.ensure(agent, now)
             await self.chores.ensure(agent, now)
-            await self._store.timers.set(documents_timer(agent, now))
 
-
-def documents_timer(agent: str, now: Instant) -> Timer:
-    """Look at the documents now: somebody wrote one."""
-    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
+    async def _show_life(self, agent: str, now: Instant) -> None:
+        if self._watched:
+            await self._store.timers.set(alive_timer(agent, now))

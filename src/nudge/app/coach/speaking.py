@@ -10,13 +10,19 @@ from nudge.app.coach.desk import Desk
 from nudge.app.delivery import Delivery
 from nudge.app.dispatch import Settlement
 from nudge.app.ports.records import Message
-from nudge.core.attention import Allow, Candidate, Defer, Refuse
-from nudge.core.instants import Instant
+from nudge.core.attention import Allow, Candidate, Defer, Refuse, Rule
+from nudge.core.instants import MINUTE, Instant
 from nudge.core.outcome import Result
 from nudge.core.timer import late_by
 
-LATE = 60_000_000
+LATE = MINUTE
 """From a minute on, what is said counts as late."""
+_ASKS = 3
+_LOST = Rule.BUCKET_EMPTY
+"""Where others take every ping before we can."""
+
+Objection = Defer | Refuse
+"""What stands between the coach and the person, and whether waiting helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,23 +42,27 @@ class Speaking:
         self._delivery = delivery
         self._desk = desk
 
+    async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
+        """A look before anybody thinks about the words: thinking costs money, and looking does not."""
+        decision = await self._gate.decide(agent, candidate, now)
+        return None if isinstance(decision, Allow) else decision
+
     async def may_say(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
         """Inside the settlement: the gate's decision and, where it allows, the debit; else the outcome says why not.
 
         Both happen in the transaction that writes the message, so that nothing can come between them.
         """
         agent = settlement.timer.agent
-        decision = await self._gate.decide(agent, candidate, now)
-        if isinstance(decision, Allow) and not await self._gate.take(agent, decision, candidate, now):
-            # Only on a shared database: another daemon took the ping between our look and our debit.
+        asked = candidate.asked_by_person
+        objection: Objection = Defer(Instant(now + MINUTE), _LOST) if asked else Refuse(_LOST)
+        for _ in range(_ASKS):  # more than once only on a shared database, where another daemon takes pings too
             decision = await self._gate.decide(agent, candidate, now)
-        match decision:
-            case Defer(until, rule):
-                settlement.defer(until, rule.sentence, rule=rule.value)
-            case Refuse(rule):
-                settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value)
-            case Allow():
+            if not isinstance(decision, Allow):
+                objection = decision
+                break
+            if await self._gate.take(agent, decision, candidate, now):
                 return True
+        note_objection(settlement, objection)
         return False
 
     async def say(self, settlement: Settlement, words: Words, now: Instant) -> bool:
@@ -75,6 +85,20 @@ class Speaking:
             )
         )
         await self._desk.say(agent, "assistant", words.text, now, words.kind)
-        late = late_by(timer.slot_at, now) >= LATE
-        settlement.outcome(Result.FIRED_LATE if late else Result.FIRED, words.reason or "It spoke.", text=words.text)
+        settlement.outcome(fired(settlement), words.reason or "It spoke.", text=words.text)
         return True
+
+
+def note_objection(settlement: Settlement, objection: Objection) -> None:
+    """The outcome of what may not be said: later, or not at all."""
+    rule = objection.rule
+    if isinstance(objection, Defer):
+        settlement.defer(objection.until, rule.sentence, rule=rule.value)
+    else:
+        settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value)
+
+
+def fired(settlement: Settlement) -> Result:
+    """On time, or late."""
+    late = late_by(settlement.timer.slot_at, settlement.now) >= LATE
+    return Result.FIRED_LATE if late else Result.FIRED

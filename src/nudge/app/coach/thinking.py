@@ -1,7 +1,7 @@
 """Which mind answers: the model that is paid for, or the rules that always are there.
 
 Without a key the rules answer. With one, the rules stand in while the agent sleeps on its budget (a person who writes
-still gets an answer) and while the service has been away for longer than a heartbeat, so that nobody falls silent.
+still gets an answer) and while the service has been away for a whole heartbeat, so that nobody falls silent.
 """
 
 from __future__ import annotations
@@ -13,15 +13,22 @@ from typing import Protocol
 from nudge.app.ports.model import Model, ModelReply, ModelRequest
 from nudge.app.ports.store import Store
 from nudge.core.coach.facts import CoachFacts
-from nudge.core.instants import MINUTE, SECOND, Instant
-from nudge.errors import BudgetExhaustedError, ModelUnavailableError
+from nudge.core.instants import DAY, MINUTE, SECOND, Instant
+from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
 
 log = logging.getLogger("nudge.thinking")
 
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
+LONGEST_REST = DAY
+"""A service that says "in a year" is asked again tomorrow."""
 DOWN_SINCE = "model.down_since"
 REST_UNTIL = "model.rest_until"
+STAND_IN = "stand_in"
+"""The detail of a reply that the rules gave in a model's place."""
+
+_SLACK = MINUTE
+"""Heartbeats are picked up some seconds late, and not always the same number of seconds."""
 
 
 class Spender(Protocol):
@@ -35,10 +42,11 @@ class Spender(Protocol):
 
 
 class Thinking:
-    def __init__(self, store: Store, rules: Model, spender: Spender | None) -> None:
+    def __init__(self, store: Store, rules: Model, spender: Spender | None, *, outage: int = OUTAGE) -> None:
         self._store = store
         self._rules = rules
         self._spender = spender
+        self._outage = outage
 
     async def asleep(self, agent: str, now: Instant) -> bool:
         """Whether the agent may not ask any model now. The rules cost nothing and never sleep."""
@@ -47,45 +55,57 @@ class Thinking:
     async def ask(self, agent: str, request: ModelRequest, now: Instant, *, waited_for: bool) -> ModelReply:
         """The answer. `waited_for`: a person waits, so the rules answer at once where the model cannot.
 
-        Otherwise a short outage raises ModelUnavailableError (try at the next heartbeat), and a long one lets the rules
-        answer.
+        Otherwise a short outage raises what went wrong (try at the next heartbeat); one that has lasted for a heartbeat
+        lets the rules answer. A key that is refused and a question that is not taken are outages too: they end when
+        somebody mends them.
         """
         if self._spender is None:
             return await self._rules.complete(request)
-        rest_until = await self._store.notes.get(agent, REST_UNTIL)
         try:
-            if isinstance(rest_until, int) and now < rest_until:
-                raise ModelUnavailableError(
-                    "The model's service asked for a rest.", retry_after=(rest_until - now) / SECOND
-                )
+            await self._rest(agent, now)
             reply = await self._spender.call(agent, request, now)
-        except ModelUnavailableError as error:
-            down_since = await self._note_outage(agent, error, now)
-            if not waited_for and now - down_since <= OUTAGE:
-                raise
-            log.warning("the rules answer for %s: %s", agent, error)
-            return await self._by_rules(request)
+        except (StoreError, LostLeaseError):
+            raise
         except BudgetExhaustedError:
             if not waited_for:
                 raise
-            return await self._by_rules(request)
+            return await self.by_rules(request)
+        except NudgeError as error:
+            down_since = await self._note_outage(agent, error, now)
+            if not waited_for and now - down_since < self._outage - _SLACK:
+                raise
+            log.warning("the rules answer for %s: %s", agent, error)
+            return await self.by_rules(request)
         if await self._store.notes.get(agent, DOWN_SINCE) is not None:
-            await self._store.notes.delete(agent, DOWN_SINCE)
-            await self._store.notes.delete(agent, REST_UNTIL)
+            async with self._store.transaction():
+                await self._store.notes.delete(agent, DOWN_SINCE)
+                await self._store.notes.delete(agent, REST_UNTIL)
         return reply
 
-    async def _by_rules(self, request: ModelRequest) -> ModelReply:
+    async def by_rules(self, request: ModelRequest) -> ModelReply:
+        """The rules in the model's place: they say so where it matters, and so does the reply."""
         facts = request.facts
-        if isinstance(facts, CoachFacts):
+        if self._spender is not None and isinstance(facts, CoachFacts):
             request = replace(request, facts=replace(facts, degraded=True))
-        return await self._rules.complete(request)
+        reply = await self._rules.complete(request)
+        return reply if self._spender is None else replace(reply, details={**reply.details, STAND_IN: True})
 
-    async def _note_outage(self, agent: str, error: ModelUnavailableError, now: Instant) -> Instant:
+    async def _rest(self, agent: str, now: Instant) -> None:
+        """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set
+        back) is none."""
+        until = await self._store.notes.get(agent, REST_UNTIL)
+        if isinstance(until, int) and 0 < until - now <= LONGEST_REST:
+            raise ModelUnavailableError("The model's service asked for a rest.", retry_after=(until - now) / SECOND)
+
+    async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
+        """Since when the service is away, as far as the store knows; the first failure is written down."""
         async with self._store.transaction():
-            if error.retry_after is not None:
-                await self._store.notes.set(agent, REST_UNTIL, int(now + error.retry_after * SECOND))
+            wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
+            if wait is not None:
+                rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
+                await self._store.notes.set(agent, REST_UNTIL, int(now + rest))
             since = await self._store.notes.get(agent, DOWN_SINCE)
-            if not isinstance(since, int):
+            if not isinstance(since, int) or since > now:
                 since = int(now)
                 await self._store.notes.set(agent, DOWN_SINCE, since)
         return Instant(since)

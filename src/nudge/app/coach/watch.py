@@ -1,4 +1,4 @@
-"""Notice that somebody wrote a document: editor, git or another process. Looking costs a stat, and no database."""
+"""Notice that somebody wrote a document: editor, git or another process. Looking costs a few stats."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 
 from nudge.app.coach.desk import Desk
-from nudge.app.coach.proactive import documents_timer
+from nudge.app.coach.housekeeping import documents_timer
 from nudge.app.ports.clock import Clock
 from nudge.app.ports.store import Store
 from nudge.errors import NudgeError
@@ -17,14 +17,17 @@ LOOK_SECONDS = 10.0
 
 
 class Watch:
-    """Runs beside the dispatcher. A change becomes a timer that is due now, so that it is handled like everything."""
+    """Runs beside the dispatcher. A change becomes a timer that is due now, so that it is handled like everything.
+
+    What has been seen is what the targets were last checked against: a document that is written while nobody looks,
+    also between the start and the first look, is not overlooked.
+    """
 
     def __init__(self, store: Store, clock: Clock, desk: Desk, poke: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk
         self._poke = poke
-        self._seen: dict[str, dict[str, str]] = {}
 
     async def run(self) -> None:
         while True:
@@ -36,9 +39,6 @@ class Watch:
 
     async def look(self) -> None:
         for agent in await self._store.agents.all():
-            versions = self._desk.versions(agent.name)
-            before = self._seen.get(agent.name)
-            self._seen[agent.name] = versions
-            if before is not None and before != versions:
+            if self._desk.changed(agent.name):
                 await self._store.timers.set(documents_timer(agent.name, self._clock.now()))
                 self._poke()

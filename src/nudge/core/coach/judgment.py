@@ -74,9 +74,11 @@ def signature(
     )
 
 
-def should_ask(last: Judgment | None, current: Signature, now: Instant, targets: Targets) -> Ask:
-    """Whether the model is asked. Exactly three hours after the last judgment it is, unless it is quiet; a last
-    judgment in the future (the clock was set back) does not count."""
+def should_ask(
+    last: Judgment | None, current: Signature, now: Instant, targets: Targets, longest: int = LONGEST_SILENCE
+) -> Ask:
+    """Whether the model is asked. Exactly `longest` (three hours) after the last judgment it is, unless it is quiet; a
+    last judgment in the future (the clock was set back) does not count."""
     if last is None:
         return Ask(True, "this is the first judgment")
     if last.at > now:
@@ -84,7 +86,7 @@ def should_ask(last: Judgment | None, current: Signature, now: Instant, targets:
     changes = current.changes(last.signature)
     if changes:
         return Ask(True, f"changed since the last judgment: {', '.join(changes)}")
-    if now - last.at >= LONGEST_SILENCE and not targets.is_quiet(now):
+    if now - last.at >= longest and not targets.is_quiet(now):
         return Ask(True, f"the last judgment was {ago(last.at, now)}")
     return Ask(False, f"nothing has changed since the last judgment {ago(last.at, now)}")
 

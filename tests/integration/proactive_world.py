@@ -1,0 +1,236 @@
+"""A coach that acts by itself, in virtual time: real dispatcher, delivery, gate and rules, documents in a folder."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from nudge.adapters.document_files import HomeDocuments
+from nudge.adapters.home import Home
+from nudge.adapters.offline import OfflineModel
+from nudge.adapters.open_store import open_store
+from nudge.adapters.sql.store import SqlStore
+from nudge.adapters.virtual_time import VirtualClock, run_virtual
+from nudge.app.attention import Gate
+from nudge.app.coach.desk import Desk
+from nudge.app.coach.proactive import Proactive, Rhythm
+from nudge.app.coach.thinking import Spender, Thinking
+from nudge.app.coach.watch import Watch
+from nudge.app.delivery import KIND as DELIVER
+from nudge.app.delivery import Delivery
+from nudge.app.dispatch import Dispatcher
+from nudge.app.ports.messenger import Outbound, Receipt
+from nudge.app.ports.model import ModelReply, ModelRequest, Usage
+from nudge.app.ports.outside import SignOfLife, TextHistory
+from nudge.app.ports.records import Agent, Message
+from nudge.core.coach.facts import DueReminder
+from nudge.core.coach.tokens import estimate
+from nudge.core.instants import Instant, to_datetime
+from nudge.core.outcome import Outcome
+from tests.times import TORONTO
+
+AGENT = "coach"
+NAMES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
+
+
+class Channel:
+    """A messenger that remembers what was sent and when; `fail` makes the next sends raise."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+        self.sent: list[tuple[Instant, str]] = []
+        self.fail: list[Exception] = []
+
+    async def send(self, message: Outbound) -> Receipt:
+        if self.fail:
+            raise self.fail.pop(0)
+        self.sent.append((self._clock.now(), message.text))
+        return Receipt((str(message.id),))
+
+    async def close(self) -> None:
+        return None
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for _, text in self.sent]
+
+    def times(self, zone: Any = TORONTO) -> list[str]:
+        """When, as the person's clock shows it: "18 10:00"."""
+        return [f"{to_datetime(at, zone):%d %H:%M}" for at, _ in self.sent]
+
+
+class ScriptedSpender:
+    """A paid model by script: each answer is a text, a decision, or an error to raise; after the last it repeats it."""
+
+    def __init__(self, *answers: str | Mapping[str, Any] | Exception) -> None:
+        self.answers = list(answers) or ["HEARTBEAT_OK"]
+        self.calls: list[ModelRequest] = []
+        self.is_asleep = False
+        self.before_answer: Callable[[], Any] | None = None
+
+    async def call(self, agent: str, request: ModelRequest, now: Instant) -> ModelReply:
+        self.calls.append(request)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if self.before_answer is not None:
+            await self.before_answer()
+        if isinstance(answer, Exception):
+            raise answer
+        usage = Usage(input=estimate(request.system) + sum(estimate(turn.text) for turn in request.turns), output=20)
+        if isinstance(answer, str):
+            return ModelReply(answer, "scripted", usage)
+        return ModelReply("", "scripted", usage, data=answer)
+
+    async def asleep(self, agent: str, now: Instant) -> bool:
+        return self.is_asleep
+
+    def purposes(self) -> list[str]:
+        return [request.purpose.value for request in self.calls]
+
+
+@dataclass
+class World:
+    """One coach. `proactive` and everything around it can be made anew on the same store, as a restart does."""
+
+    clock: VirtualClock
+    store: SqlStore
+    home: Home
+    spender: Spender | None = None
+    rhythm: Rhythm | None = None
+    history: TextHistory | None = None
+    sign_of_life: SignOfLife | None = None
+    gate_options: dict[str, Any] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    due: list[DueReminder] = field(default_factory=list)
+    log: list[Mapping[str, Any]] = field(default_factory=list)
+    reviews: list[tuple[Instant, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.channel = Channel(self.clock)
+        self.watching = False
+        self.assemble()
+
+    def assemble(self) -> None:
+        self.files = HomeDocuments(self.home)
+        self.desk = Desk(self.store, self.files, "America/Toronto")
+        self.gate = Gate(self.store, self.desk.person, self._claims, **self.gate_options)
+        self.delivery = Delivery(self.store, lambda agent: self.channel)
+        self.thinking = Thinking(self.store, OfflineModel(), self.spender)
+        self.proactive = Proactive(
+            self.store,
+            self.desk,
+            self.gate,
+            self.delivery,
+            self.thinking,
+            self._due,
+            self._open_review,
+            rhythm=self.rhythm,
+            history=self.history,
+            sign_of_life=self.sign_of_life,
+            decision_log=self.log.append,
+            secrets=self.secrets,
+        )
+        self.dispatcher = Dispatcher(
+            self.store,
+            self.clock,
+            {DELIVER: self.delivery.deliver, **self.proactive.handlers()},
+            owner="test",
+            on_failure=self.proactive.on_failure,
+        )
+
+    async def _claims(self, agent: str, now: Instant) -> tuple[Instant, ...]:
+        return ()
+
+    async def _due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
+        return tuple(self.due)
+
+    async def _open_review(self, agent: str, now: Instant, opening: str) -> None:
+        self.reviews.append((now, opening))
+        await self.delivery.post(Message(agent, f"{opening}\n\nWeekly review".strip(), "briefing", now))
+
+    def write(self, name: str, text: str) -> None:
+        path = self.files.path(AGENT, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def goals(self, **targets: str) -> None:
+        """Write GOALS.md with these targets, one task for today, and nothing else."""
+        lines = "".join(f'- {name}: "{value}"\n' for name, value in targets.items())
+        zone = "" if "timezone" in targets else '- timezone: "America/Toronto"\n'
+        self.write("GOALS.md", f"# Goals\n\n## Today\n1. Write the draft\n\n## Schedule Targets\n{lines}{zone}")
+
+    async def prepare(self) -> None:
+        await self.store.agents.add(Agent(AGENT, "coach", self.clock.now()))
+        await self.gate.row(AGENT, self.clock.now())
+
+    async def start(self) -> None:
+        await self.proactive.start(AGENT, self.clock.now())
+
+    @asynccontextmanager
+    async def running(self, *, watch: bool = False) -> AsyncIterator[None]:
+        """The daemon, for as long as the block runs."""
+        await self.start()
+        tasks = [asyncio.create_task(self.dispatcher.run())]
+        if watch:
+            look = Watch(self.store, self.clock, self.desk, self.dispatcher.poke)
+            tasks.append(asyncio.create_task(look.run()))
+        try:
+            yield
+        finally:
+            for task in tasks[1:]:
+                task.cancel()
+            self.dispatcher.stop()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if not tasks[0].cancelled() and (error := tasks[0].exception()) is not None:
+                raise error
+
+    async def run_for(self, seconds: float, *, watch: bool = False) -> None:
+        async with self.running(watch=watch):
+            await self.clock.sleep(seconds)
+
+    async def until(self, wall: datetime) -> None:
+        """Wait until the person's clock shows this."""
+        await self.clock.sleep((wall.replace(tzinfo=TORONTO) - to_datetime(self.clock.now())).total_seconds())
+
+    async def active(self) -> None:
+        """The phone gives a sign of life now."""
+        await self.store.attention.activity(AGENT, self.clock.now())
+
+    async def outcomes(self, kind: str = "heartbeat") -> list[Outcome]:
+        """Oldest first."""
+        rows = await self.store.outcomes.recent(agent=AGENT, kind=kind, limit=2000)
+        return list(reversed(rows))
+
+
+def templates() -> dict[str, str]:
+    folder = resources.files("nudge.data") / "templates"
+    return {name: (folder / name).read_text(encoding="utf-8") for name in NAMES}
+
+
+def in_world(
+    folder: Path,
+    scenario: Callable[[World], Any],
+    start: Any,
+    *,
+    url: str = "sqlite://:memory:",
+    **options: Any,
+) -> Any:
+    """Run `scenario(world)` in virtual time on the store of that URL, the templates in place."""
+
+    async def main(clock: VirtualClock) -> Any:
+        store = await open_store(url)
+        try:
+            world = World(clock, store, Home(folder), **options)
+            for name, text in templates().items():
+                world.write(name, text)
+            await world.prepare()
+            return await scenario(world)
+        finally:
+            await store.close()
+
+    return run_virtual(main, start)
