@@ -150,8 +150,8 @@ def test_rules_from_their_creation(text: str, expected: list[str]) -> None:
             id="a count from the middle of a day",
         ),
         pytest.param(
-            "DTSTART:20260220T080000\nRRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=SU,FR;WKST=SU;COUNT=3\nRDATE:20260501T000000",
-            ["03-01 08:00:00", "03-06 08:00:00", "05-01 00:00:00"],
+            "DTSTART:20260220T080000\nRRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=FR,SA;WKST=SU;COUNT=3\nRDATE:20260501T000000",
+            ["02-21 08:00:00", "03-06 08:00:00", "05-01 00:00:00"],
             id="a count of weeks from Sunday",
         ),
         pytest.param(

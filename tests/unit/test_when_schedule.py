@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import doctest
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -164,5 +165,8 @@ def test_the_zone_survives_json_where_the_kind_has_none() -> None:
         Schedule.from_json(data | {"tz": 5})
 
 
-def test_the_example_runs() -> None:
-    assert doctest.testmod(schedule).failed == 0
+def test_the_examples_run() -> None:
+    page = Path(__file__).parents[2] / "docs" / "time-schedules.md"
+    for results in (doctest.testmod(schedule), doctest.testfile(str(page), module_relative=False)):
+        assert results.attempted > 0
+        assert results.failed == 0

@@ -24,7 +24,7 @@ from nudge.core.when.walls import DAY_SECONDS, LAST_DAY
 _PATIENCE: Final = 8
 _SELDOM_DUE: Final = 180
 _PICKING: Final = 200
-_PICK_COUNTING: Final = 400
+_PICK_COUNTING: Final = 320
 _YEAR_COST: Final = 4
 _REMEMBERED: Final = 8
 _REMEMBERED_WALLS: Final = 2_000

@@ -91,8 +91,14 @@ class Days:
         if self._steps is not None:
             steps = self._steps
             return [day for day in range(start, end + 1) if steps[day % 7] == 0]
+        on = date.fromordinal(start)
+        first = start - on.day + 1
+        if end < first + _length(on.year, on.month):
+            if self._months is not None and on.month not in self._months:
+                return []
+            return [first + n - 1 for n in self._table(on.year, on.month, first) if start <= first + n - 1 <= end]
         found: list[int] = []
-        for year in range(date.fromordinal(start).year, date.fromordinal(end).year + 1):
+        for year in range(on.year, date.fromordinal(end).year + 1):
             first = date(year, 1, 1).toordinal()
             found += [first + day for day in self.in_year(year) if start <= first + day <= end]
         return found
@@ -124,7 +130,7 @@ class Days:
     def _table(self, year: int, month: int, first: int) -> tuple[int, ...]:
         key: tuple[int, ...]
         if self._depends_on is DependsOn.MONTH:
-            key = (first % 7, _LENGTHS[month] + (month == 2 and isleap(year)))
+            key = (first % 7, _length(year, month))
         elif self._depends_on is DependsOn.YEAR:
             key = (first % 7, month, isleap(year))
         else:
@@ -224,6 +230,10 @@ class RuleDays(Days):
             if front in self._week_numbers or back in self._week_numbers:
                 found.update(range(middle - first - 2, middle - first + 5))
         return found
+
+
+def _length(year: int, month: int) -> int:
+    return 29 if month == 2 and isleap(year) else _LENGTHS[month]
 
 
 @lru_cache(maxsize=128)

@@ -104,7 +104,10 @@ def recurrence_of(text: str, zone_name: str, anchor: Instant) -> Recurrence:
         refuse("The rule starts before 1900 or after 2999.", "Give a DTSTART nearer to today.")
     series = series_of(rule, start)
     if series.first(start) is None and not rule.extra:
-        refuse("This rule never fires: no day has everything it asks for.", "Check BYMONTH, BYMONTHDAY and BYDAY.")
+        refuse(
+            "This rule never fires: in 400 years no day has everything it asks for.",
+            "Check BYMONTH, BYMONTHDAY and BYDAY.",
+        )
     last_wall = None
     if rule.count is not None:
         last_wall = series.nth(rule.count + (0 if rule.start else _before_creation(series, wall_at(anchor, zone))))

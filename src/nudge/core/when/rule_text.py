@@ -115,10 +115,7 @@ def read_rule(text: str) -> RuleText:
     lines = split_properties(text)
     parts = _parts(lines["RRULE"][0][1])
     freq = _freq(parts)
-    start, excluded, extra = (
-        [stamp for params, value in lines[name] for stamp in _stamps(name, params, value)]
-        for name in ("DTSTART", "EXDATE", "RDATE")
-    )
+    start, excluded, extra = (_dates(lines, name) for name in ("DTSTART", "EXDATE", "RDATE"))
     if len(start) > 1:
         refuse("DTSTART names more than one time.", "Keep one DTSTART; further single times go into RDATE.")
     if len(excluded) + len(extra) > MOST_DATES:
@@ -146,8 +143,8 @@ def read_rule(text: str) -> RuleText:
         seconds=numbers.get("BYSECOND"),
         positions=tuple(sorted(numbers.get("BYSETPOS", ()), key=abs)),
         start=start[0] if start else None,
-        excluded=tuple(excluded),
-        extra=tuple(extra),
+        excluded=excluded,
+        extra=extra,
     )
 
 
@@ -261,6 +258,9 @@ def _numbers(name: str, value: str) -> tuple[int, ...]:
 def _weekdays(value: str, freq: Freq) -> tuple[NthWeekday, ...]:
     found = set()
     for word in value.split(","):
+        if word in WEEKDAYS:
+            found.add((0, WEEKDAYS.index(word)))
+            continue
         match = _WEEKDAY.fullmatch(word)
         nth = int(match[1] or "0") if match else 0
         if match is None or (match[1] is not None and not 1 <= abs(nth) <= 53):
@@ -275,6 +275,10 @@ def _week_start(value: str) -> int:
     if value not in WEEKDAYS:
         refuse(f"WKST={value[:20]} is not a weekday.", "Write it like WKST=SU.")
     return WEEKDAYS.index(value)
+
+
+def _dates(lines: dict[str, list[tuple[str, str]]], name: str) -> tuple[Stamp, ...]:
+    return tuple(stamp for params, value in lines[name] for stamp in _stamps(name, params, value))
 
 
 def _local(match: re.Match[str]) -> datetime | None:

@@ -76,15 +76,17 @@ def instant_of(wall: int, zone: tzinfo) -> Instant:
 def _steady_offset(zone: tzinfo, day: int) -> int | None:
     """The zone's offset in seconds around a UTC day, or None if a change is near and a datetime must decide.
 
-    The offsets at six midnights tell: no zone has ever changed twice within less than six days. From two days before
-    to three after they cover every wall of the day, whatever its offset, and gaps and folds of a whole day.
+    The offset two days before and three after tells, because no zone has ever changed twice within six days. They
+    enclose every wall of the day, whatever its offset, and gaps and folds of a whole day.
     """
     try:
-        offsets = {(_EPOCH + timedelta(days=day + near)).astimezone(zone).utcoffset() for near in range(-2, 4)}
+        before = (_EPOCH + timedelta(days=day - 2)).astimezone(zone).utcoffset()
+        after = (_EPOCH + timedelta(days=day + 3)).astimezone(zone).utcoffset()
     except OverflowError:
         return None
-    offset = offsets.pop()
-    return None if offsets or offset is None or offset.microseconds else offset.days * DAY_SECONDS + offset.seconds
+    if before is None or before != after or before.microseconds:
+        return None
+    return before.days * DAY_SECONDS + before.seconds
 
 
 def _end_of_fold(instant: Instant, local: datetime, zone: tzinfo) -> int:
