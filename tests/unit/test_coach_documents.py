@@ -152,9 +152,9 @@ def test_replacing_the_list_of_a_section(before: str, lines: list[str], after: s
     ("before", "text", "after"),
     [
         pytest.param("## R\nold\nlines\n\n## C\n", "New.", "## R\nNew.\n\n## C\n", id="a paragraph"),
-        pytest.param("## R\n<!-- why -->\nold\n", "New.", "## R\n<!-- why -->\n\nNew.\n", id="after a comment"),
+        pytest.param("## R\n<!-- why -->\nold\n", "New.", "## R\n<!-- why -->\nNew.\n", id="after a comment"),
         pytest.param("## R\n- a\n- b\n", "# New", "## R\n\\# New\n", id="which cannot become a heading"),
-        pytest.param("## R\nold", "a\n\n## b", "## R\na ## b\n", id="on one line"),
+        pytest.param("## R\nold", "a\n\n## b", "## R\na ## b", id="on one line"),
     ],
 )
 def test_replacing_the_text_of_a_section(before: str, text: str, after: str) -> None:

@@ -183,3 +183,8 @@ def test_the_summary_of_a_week_is_kept_once_and_for_four_weeks() -> None:
 @given(st.text())
 def test_no_text_makes_the_reader_raise(text: str) -> None:
     assert isinstance(parse_memory(text, WEDNESDAY), Memory)
+
+
+def test_recent_context_that_is_rewritten_every_day_gathers_no_blank_lines() -> None:
+    once = set_recent_context(MEMORY, "They write.")
+    assert set_recent_context(set_recent_context(once, "They run. They rest."), "They write.") == once

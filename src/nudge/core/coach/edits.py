@@ -84,9 +84,16 @@ def replace_prose(text: str, name: str, paragraph: str) -> str:
     if not _is_one(Kind.PARAGRAPH, line):
         line = f"\\{line}"
     document = Document.parse(_with_section(text, name))
-    for block in reversed(document.own_blocks(_require(document, name))):
-        if block.kind is not Kind.HTML:
-            document = Document.parse(_cut(document, block.start, block.end))
+    said = [block for block in document.own_blocks(_require(document, name)) if block.kind is not Kind.HTML]
+    if len(said) == 1:  # in its place, so that a text that is rewritten every day does not gather blank lines
+        start, end = said[0].start, said[0].end
+        changed = Document.parse(_splice(document, start, end, [line]))
+        if (Kind.PARAGRAPH, start) in ((b.kind, b.start) for b in changed.blocks) and _intact(
+            document, changed, start, end
+        ):
+            return changed.text
+    for block in reversed(said):
+        document = Document.parse(_cut(document, block.start, block.end))
     for place, lines in _free_places(document, _require(document, name), [line]):
         changed = Document.parse(_splice(document, place, place, lines))
         start = place + lines.index(line)
