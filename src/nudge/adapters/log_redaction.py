@@ -26,7 +26,7 @@ class LogRedaction:
         patterns = sorted({form for text in texts for form in _encoded(text)}, key=len, reverse=True)
         if not patterns:
             return 0
-        wanted = re.compile(b"|".join(re.escape(pattern) for pattern in patterns))
+        wanted = re.compile(b"|".join(re.escape(pattern) for pattern in patterns), re.IGNORECASE)
         return sum(_overwrite(path, wanted) for path in self._files())
 
     def _files(self) -> list[Path]:

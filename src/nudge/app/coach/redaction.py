@@ -66,8 +66,8 @@ class Redaction:
         gone = await self._store.conversations.redact(agent, min(count, MOST))
         if not gone:
             return "There is nothing in my records to remove."
-        forms = all_forms(saying.content for saying in gone)
         noted = await self._undo.forget(agent, [saying.id for saying in gone])
+        forms = all_forms([*(saying.content for saying in gone), *(line for _, line in noted)])
         await self._clean_rows(agent, Instant(min(saying.at for saying in gone)), forms)
         await self._clean_memory(agent, noted, forms, now)
         await self._clean_review(agent, forms)
@@ -144,10 +144,10 @@ def scrub(text: str, forms: Sequence[str]) -> str:
     ('It spoke: [redacted].', 'broken', '[redacted]')
     """
     for form in forms:
-        if text.strip() == form:
+        if text.strip().casefold() == form.casefold():
             return REDACTED
-        if len(form) >= _SHORTEST and form in text:
-            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text)
+        if len(form) >= _SHORTEST:
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text, flags=re.IGNORECASE)
     return text
 
 

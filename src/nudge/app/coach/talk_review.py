@@ -81,7 +81,7 @@ class ReviewTalk:
         review = await self._desk.review(agent)
         if review is None or not review.in_progress:
             return None
-        said = Said(text, unrelated=True if forwarded else None)
+        said = Said("(forwarded)", unrelated=True) if forwarded else Said(text)  # what it says is not the person's word
         return await self._outcome(agent, advance(review, said, now, self._desk.targets(agent).zone), now)
 
     async def settle(self, agent: str, outcome: Outcome, now: Instant, said: int | None = None) -> None:
