@@ -85,9 +85,9 @@ def test_cron_against_every_minute(
             and ((by_month_day and by_weekday) if both else (by_month_day or by_weekday))
         )
 
-    until = Instant(after + 6 * DAY)
+    until = Instant(after + 4 * DAY)
     wall = (to_datetime(after, ZoneInfo(zone)) - timedelta(days=2)).replace(tzinfo=None, second=0, microsecond=0)
-    walls = (wall + timedelta(minutes=step) for step in range(10 * 1440))
+    walls = (wall + timedelta(minutes=step) for step in range(7 * 1440))
     expected = sorted({from_local(wall, ZoneInfo(zone)) for wall in walls if strikes(wall)})
     try:
         cron = Cron(expr, zone)
@@ -136,7 +136,7 @@ def _listed(values: Iterable[object]) -> str:
     return ",".join(map(str, values))
 
 
-@settings(max_examples=200)
+@settings(max_examples=120)
 @given(rule=day_rules(), start=starts, zone=zones, ahead=st.integers(0, 20))
 def test_rules_of_days_against_dateutil(rule: str, start: datetime, zone: str, ahead: int) -> None:
     walls = list(islice(rrulestr(rule, dtstart=start), 60))
@@ -176,7 +176,7 @@ def clock_walls(rule: str, start: datetime, end: datetime) -> Iterator[datetime]
         period += step
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(
     freq=st.sampled_from([("HOURLY", 40), ("MINUTELY", 4), ("SECONDLY", 0.1)]),
     interval=st.sampled_from([1, 2, 5, 7, 15, 25, 30, 45, 50, 90]),
