@@ -3,12 +3,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nudge.adapters.sql.database import Database
+from nudge.adapters.sql.timers import LONGEST_LEASE
 from nudge.app.ports.records import Lease
-from nudge.core.instants import MINUTE, Instant
+from nudge.core.instants import Instant
 from nudge.errors import LostLeaseError
-
-LONGEST_LEASE = 10 * MINUTE
-"""A lease that seems to end later than this from now was written under a clock that has gone back since."""
 
 
 class SqlLanes:

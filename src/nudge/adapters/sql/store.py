@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nudge.adapters.sql.database import Database
-from nudge.adapters.sql.lanes import SqlLanes
-from nudge.adapters.sql.timers import SqlTimers
 
 if TYPE_CHECKING:
     from nudge.adapters.sql.agents import SqlAgents
     from nudge.adapters.sql.attention import SqlAttention
     from nudge.adapters.sql.coach import SqlActivity, SqlConversations, SqlPeriods
+    from nudge.adapters.sql.lanes import SqlLanes
     from nudge.adapters.sql.ledger import SqlLedger
     from nudge.adapters.sql.letters import SqlLetters
     from nudge.adapters.sql.notes import SqlNotes
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from nudge.adapters.sql.reminders import SqlReminders
     from nudge.adapters.sql.sessions import SqlSessions
     from nudge.adapters.sql.spending import SqlSpending
+    from nudge.adapters.sql.timers import SqlTimers
     from nudge.adapters.sql.traces import SqlTraces
     from nudge.adapters.sql.usage import SqlUsage
 
@@ -44,10 +44,14 @@ class SqlStore:
 
     @cached_property
     def timers(self) -> SqlTimers:
+        from nudge.adapters.sql.timers import SqlTimers
+
         return SqlTimers(self.database)
 
     @cached_property
     def lanes(self) -> SqlLanes:
+        from nudge.adapters.sql.lanes import SqlLanes
+
         return SqlLanes(self.database)
 
     @cached_property

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nudge.adapters.sql.database import Database, Row
-from nudge.adapters.sql.lanes import LONGEST_LEASE
-from nudge.app.ports.records import Lease
-from nudge.core.instants import Instant
+from nudge.core.instants import MINUTE, Instant
 from nudge.core.timer import Timer
+
+if TYPE_CHECKING:
+    from nudge.app.ports.records import Lease
+
+LONGEST_LEASE = 10 * MINUTE
+"""A lease that seems to end later than this from now was written under a clock that has gone back since."""
 
 _WINDOW = 1024
 """How many due timers one look for lanes reads. Those of held lanes do not count, so no lane hides another for long."""

@@ -15,7 +15,6 @@ from nudge.adapters.home import Home
 from nudge.adapters.settings import Settings
 from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import Instant, zone_of
-from nudge.surfaces import control_client
 
 T = TypeVar("T")
 
@@ -52,6 +51,8 @@ class Context:
         return _with_server(url, work)
 
     def poke(self) -> bool:
+        from nudge.surfaces import control_client
+
         return control_client.poke(self.home.socket)
 
     @property

@@ -11,6 +11,13 @@ from nudge.errors import NudgeError, UsageError
 from nudge.surfaces.cli.table import COMMANDS, SECTIONS, Command, Group
 
 
+class Formatter(argparse.RawDescriptionHelpFormatter):
+    """argparse's own, which is made for every argument and asks shutil for the width each time; we ask the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_terminal_width() - 2)
+
+
 class Parser(argparse.ArgumentParser):
     """argparse, whose errors are ours: a sentence and the next step."""
 
@@ -71,7 +78,7 @@ def parser_of(name: str, command: Command) -> argparse.ArgumentParser:
     parser = Parser(
         prog=name,
         description=(module.__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Formatter,
         allow_abbrev=False,
     )
     parser.set_defaults(run=module.run)
@@ -126,6 +133,19 @@ def group_help(name: str, group: Group) -> str:
     if group.bare:
         lines += ["", f"  nudge {name} …  {group.bare.summary}"]
     return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' says more."]) + "\n"
+
+
+def _terminal_width() -> int:
+    import os
+
+    try:
+        return int(os.environ.get("COLUMNS", "")) or 80
+    except ValueError:
+        pass
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
 
 
 def _meant(word: str, known: dict[str, Command] | dict[str, Command | Group]) -> str:
