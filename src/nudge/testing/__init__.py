@@ -12,6 +12,7 @@ from nudge.testing.anthropic_replies import Reply
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.approver import ScriptedApprover
 from nudge.testing.channel import RecordingChannel
+from nudge.testing.conditions import ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.telegram_protocol import SentMessage
@@ -27,6 +28,7 @@ __all__ = [
     "RecordingChannel",
     "Reply",
     "ScriptedApprover",
+    "ScriptedConditions",
     "SentMessage",
     "VirtualClock",
     "VirtualLoop",

@@ -1,0 +1,110 @@
+"""A small world for reminders: an agent, a person, a channel, the daemon's own parts, and virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from nudge.adapters.sql.store import SqlStore
+from nudge.adapters.virtual_time import VirtualClock
+from nudge.app.person import Person
+from nudge.app.ports.records import Agent
+from nudge.app.ports.seeds import Seeds
+from nudge.app.reminders import Reminders
+from nudge.core.instants import Instant
+from nudge.core.outcome import Outcome
+from nudge.core.quiet import QuietHours
+from nudge.core.reminder import Reminder, ReminderSpec, Source
+from nudge.surfaces.daemon.assemble import Daemon
+from nudge.testing import RecordingChannel, ScriptedConditions
+from tests.times import NOON, TORONTO
+
+
+class World:
+    def __init__(
+        self,
+        clock: VirtualClock,
+        store: SqlStore,
+        *,
+        conditions: ScriptedConditions | None = None,
+        quiet: tuple[int, int] | None = None,
+        seeds: Seeds | None = None,
+    ) -> None:
+        self.clock = clock
+        self.store = store
+        self.conditions = conditions or ScriptedConditions()
+        self.channel = RecordingChannel()
+        self.seeds = seeds
+        hours = QuietHours(quiet[0] * 60, quiet[1] * 60, TORONTO) if quiet else None
+        self.person = Person(TORONTO, hours)
+        self._ids = itertools.count(1)
+        self._owners = itertools.count(1)
+        self.reminders = Reminders(store, lambda agent: self.person, new_id=lambda: f"r-{next(self._ids):06}")
+
+    async def prepare(self, *agents: str) -> World:
+        for name in agents or ("coach",):
+            await self.store.agents.add(Agent(name, "coach", NOON))
+        return self
+
+    async def add(self, message: str = "Stretch.", source: Source = Source.CLI, **fields: Any) -> Reminder:
+        agent = fields.pop("agent", "coach")
+        return (await self.reminders.add(agent, ReminderSpec(message, **fields), self.now, source)).reminder
+
+    @property
+    def now(self) -> Instant:
+        return self.clock.now()
+
+    def daemon(self, longest_wait: float = 7200) -> Daemon:
+        """It looks rarely unless told otherwise: a quiet month on a server costs a test nothing."""
+        return Daemon(
+            self.store,
+            self.clock,
+            self.channel,
+            owner=f"d{next(self._owners)}",
+            longest_wait=longest_wait,
+            person_of=lambda agent: self.person,
+            conditions=self.conditions,
+            seeds=self.seeds,
+        )
+
+    async def run_for(self, microseconds: int) -> None:
+        """The daemon runs for a while, then stops."""
+        daemon = self.daemon()
+        if self.seeds:
+            await daemon.start()
+        running = asyncio.create_task(daemon.run())
+        await self.clock.sleep(microseconds / 1_000_000)
+        daemon.dispatcher.stop()
+        await running
+
+    async def down_for(self, microseconds: int) -> None:
+        """Nothing runs for a while."""
+        await self.clock.sleep(microseconds / 1_000_000)
+
+    async def state(self, reminder: Reminder) -> Reminder:
+        found = await self.store.reminders.get(reminder.id)
+        assert found is not None
+        return found
+
+    async def outcomes(self) -> list[Outcome]:
+        return list(await self.store.outcomes.after_id(0))
+
+    async def results(self) -> list[tuple[int, str]]:
+        """(slot, result) of all outcomes, the slot as minutes after the start."""
+        return [((row.slot_at - NOON) // 60_000_000, row.result.value) for row in await self.outcomes()]
+
+    async def inbox(self, agent: str = "coach") -> list[str]:
+        return [letter.body for letter in await self.store.letters.unread(agent)]
+
+    async def next_in(self, reminder: Reminder) -> int | None:
+        timer = await self.store.timers.get(reminder.agent, reminder.key)
+        return None if timer is None else timer.due_at - NOON
+
+    async def feed(self) -> list[str]:
+        return [line.text for line in reversed(await self.store.feed.recent(limit=100))]
+
+
+def detail(outcome: Outcome) -> Mapping[str, Any]:
+    return outcome.detail
