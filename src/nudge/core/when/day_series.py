@@ -77,8 +77,9 @@ class DaySeries:
             return nth_of_equal_periods(self.start, base, self._interval * DAY_SECONDS, self._times, count)
         week = self._week()
         if week is not None:
-            week_start = self.start // DAY_SECONDS - (self.start // DAY_SECONDS - 1 - self._week_start) % 7
-            return nth_of_equal_periods(self.start, week_start * DAY_SECONDS, self._interval * _WEEK, week, count)
+            day = self.start // DAY_SECONDS
+            base = (day - (day - 1 - self._week_start) % 7) * DAY_SECONDS
+            return nth_of_equal_periods(self.start, base, self._interval * _WEEK, week, count)
         wall, left = self.start, COUNTING_JUMPS
         while wall < self._end_of_counting:
             found, left = self._search(wall, left)

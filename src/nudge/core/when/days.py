@@ -7,6 +7,7 @@ search over centuries is a walk over years, not over days.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from calendar import isleap, monthrange
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -66,7 +67,7 @@ class Days:
             found = day + self._steps[day % 7]
             return found if found <= limit else None
         start = date.fromordinal(day)
-        found_day = self._first_in_year(start)
+        found_day = self._first_in_year(start, day)
         year = start.year
         while found_day is None:
             year += 1
@@ -106,7 +107,7 @@ class Days:
     def in_year(self, year: int) -> tuple[int, ...]:
         """The allowed days of a year, 1 January being 0. A rare rule looks at each kind of year once."""
         first = date(year, 1, 1).toordinal()
-        key = (first % 7, isleap(year), isleap(year - 1), isleap(year + 1))
+        key = _kind(year, first)
         found = self._years.get(key)
         if found is None:
             days: list[int] = []
@@ -116,7 +117,14 @@ class Days:
             found = self._years[key] = tuple(days)
         return found
 
-    def _first_in_year(self, start: date) -> int | None:
+    def _first_in_year(self, start: date, day: int) -> int | None:
+        """Month by month, unless the whole year was looked at before: most rules find a day nearby."""
+        if self._years:
+            new_year = date(start.year, 1, 1).toordinal()
+            known = self._years.get(_kind(start.year, new_year))
+            if known is not None:
+                index = bisect_left(known, day - new_year)
+                return new_year + known[index] if index < len(known) else None
         months, number = self._months, start.day
         for month in range(start.month, 13):
             if months is None or month in months:
@@ -230,6 +238,11 @@ class RuleDays(Days):
             if front in self._week_numbers or back in self._week_numbers:
                 found.update(range(middle - first - 2, middle - first + 5))
         return found
+
+
+def _kind(year: int, first: int) -> tuple[int, ...]:
+    """Years of one kind have the same allowed days, whatever the rule."""
+    return first % 7, isleap(year), isleap(year - 1), isleap(year + 1)
 
 
 def _length(year: int, month: int) -> int:
