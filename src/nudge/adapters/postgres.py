@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from nudge.adapters.sql.blocks import latest_version, migrations, psycopg_blocks, statements
-from nudge.adapters.sql.database import Probe, Row
+from nudge.adapters.sql.database import Probe, Row, storable
 from nudge.errors import StoreError, StoreFullError, StoreNewerError
 
 _SERIAL = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
@@ -88,9 +88,9 @@ class PostgresDatabase:
         mine = self._mine.get()
         with _translation():
             if mine is not None:
-                return await (await mine.connection.execute(self._blocks[block], params)).fetchall()
+                return await (await self._executed(mine.connection, block, params)).fetchall()
             async with self._pool.connection() as connection:
-                return await (await connection.execute(self._blocks[block], params)).fetchall()
+                return await (await self._executed(connection, block, params)).fetchall()
 
     async def one(self, block: str, params: Mapping[str, Any]) -> Row | None:
         rows = await self.all(block, params)
@@ -137,7 +137,17 @@ class PostgresDatabase:
         if self.probe:
             self.probe(block)
         with _translation():
-            return await mine.connection.execute(self._blocks[block], params)
+            return await self._executed(mine.connection, block, params)
+
+    async def _executed(
+        self, connection: _Connection, block: str, params: Mapping[str, Any]
+    ) -> psycopg.AsyncCursor[dict[str, Any]]:
+        try:
+            return await connection.execute(self._blocks[block], params)
+        except (UnicodeEncodeError, psycopg.DataError):
+            if (instead := storable(params)) == params:
+                raise
+            return await connection.execute(self._blocks[block], instead)  # refused before it was sent
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:

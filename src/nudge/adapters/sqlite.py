@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nudge.adapters.sql.blocks import latest_version, migrations, sqlite_blocks, statements
-from nudge.adapters.sql.database import Probe, Row
+from nudge.adapters.sql.database import Probe, Row, storable
 from nudge.errors import StoreCorruptError, StoreError, StoreFullError, StoreNewerError
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class SqliteDatabase:
         await self._turn()
         self._wake_next()  # reading keeps nobody waiting
         try:
-            return self._connection.execute(self._blocks[block], params).fetchall()
+            return self._executed(block, params).fetchall()
         except sqlite3.Error as error:
             raise _translated(error, self.path) from error
 
@@ -134,8 +134,13 @@ class SqliteDatabase:
     def _write(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
         if self.probe:
             self.probe(block)
+        return self._executed(block, params)
+
+    def _executed(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
         try:
             return self._connection.execute(self._blocks[block], params)
+        except UnicodeEncodeError:
+            return self._executed(block, storable(params))
         except sqlite3.Error as error:
             raise _translated(error, self.path) from error
 

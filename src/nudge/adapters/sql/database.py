@@ -13,6 +13,16 @@ Probe = Callable[[str], None]
 Fault tests raise from it, or kill the process: the places at which a crash can happen are exactly its calls."""
 
 
+def storable(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same with U+FFFD for what a text of a database cannot hold: a NUL, or half of a surrogate pair, as a model or
+    a cut text may bring. A database that refused them would refuse the row that tells of them as well."""
+    return {name: _storable_text(value) if isinstance(value, str) else value for name, value in params.items()}
+
+
+def _storable_text(text: str) -> str:
+    return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 class Database(Protocol):
     shared: bool
     probe: Probe | None
