@@ -1,4 +1,4 @@
-"""A daemon whose only handler never ends by itself."""
+"""A daemon whose only handler never ends by itself; a deaf one does not even when it is cancelled."""
 
 from __future__ import annotations
 
@@ -14,14 +14,18 @@ from nudge.core.timer import Timer
 from nudge.surfaces.daemon.signals import handle_signals
 
 
-async def main(url: str, ready: Path) -> None:
+async def main(url: str, ready: Path, *, deaf: bool) -> None:
     store = await open_store(url)
     clock = SystemClock()
 
     async def hang(firing: Firing) -> None:
         ready.write_text("hanging")
         while True:
-            await asyncio.sleep(0.01)
+            try:
+                await asyncio.sleep(0.01)
+            except asyncio.CancelledError:
+                if not deaf:
+                    raise
             if dispatcher.stopping:
                 ready.write_text("stopping")
 
@@ -34,4 +38,4 @@ async def main(url: str, ready: Path) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], Path(sys.argv[2])))
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), deaf=sys.argv[3:] == ["deaf"]))

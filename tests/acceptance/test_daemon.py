@@ -134,16 +134,17 @@ async def test_kill_nine_in_a_batch_of_a_thousand_loses_nothing_and_fires_nothin
     await store.close()
 
 
-def test_the_second_signal_stops_at_once(durable_url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [pytest.param([], id="a handler that hangs"), pytest.param(["deaf"], id="a deaf one")])
+def test_the_second_signal_stops_at_once(durable_url: str, tmp_path: Path, how: list[str]) -> None:
     ready = tmp_path / "ready"
-    process = subprocess.Popen([sys.executable, "-m", "tests.acceptance.stubborn", durable_url, str(ready)])
+    process = subprocess.Popen([sys.executable, "-m", "tests.acceptance.stubborn", durable_url, str(ready), *how])
     try:
         until(ready.exists, "the handler hangs")
         process.send_signal(signal.SIGTERM)
         until(lambda: ready.read_text() == "stopping", "the first signal is noticed")
         assert process.poll() is None
         process.send_signal(signal.SIGTERM)
-        process.wait(timeout=5)
+        process.wait(timeout=20)
     finally:
         process.kill()
         process.wait()

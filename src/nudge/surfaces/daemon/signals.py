@@ -1,14 +1,21 @@
-"""The first signal stops gracefully, the second at once."""
+"""The first signal stops gracefully, the second at once.
+
+At once means at once: a handler that will not be cancelled or a database that does not answer gets a moment, and then
+the process ends under it. That loses no more than pulling the plug does, which is nothing.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
 
 from nudge.app.dispatch import Dispatcher
 
 log = logging.getLogger("nudge.daemon")
+
+_LAST_SECONDS = 2.0
 
 
 def handle_signals(dispatcher: Dispatcher) -> list[signal.Signals]:
@@ -22,6 +29,7 @@ def handle_signals(dispatcher: Dispatcher) -> list[signal.Signals]:
             dispatcher.stop()
         else:
             dispatcher.abort()
+            loop.call_later(_LAST_SECONDS, os._exit, 128 + which)
 
     loop = asyncio.get_running_loop()
     for which in (signal.SIGTERM, signal.SIGINT):
