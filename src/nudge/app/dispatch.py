@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nudge.app.ports.clock import Clock
@@ -109,6 +109,14 @@ class Firing:
         if self._store.timers.times_set != set_before:
             self._after_commit()
 
+    @asynccontextmanager
+    async def fenced(self) -> AsyncIterator[None]:
+        """A transaction before the settlement, for a step that must be known to others before the next one. Raises, and
+        writes nothing, if the lane was lost: a machine that slept must not go on where another has taken over."""
+        async with self._store.transaction():
+            await self._store.lanes.assert_held(self._lease)
+            yield
+
     async def move_on(self, following: Timer | None) -> None:
         """Leave an occurrence that has ended already, without doing it again."""
         async with self._store.transaction():
@@ -117,25 +125,37 @@ class Firing:
                 await self._store.timers.set(following)
         self._after_commit()
 
-    async def fail(self, error: Exception, hook: FailureHook | None) -> None:
-        """Push the timer out, and say so."""
+    async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
+        """Push the timer out, counted from `now`, and say so. A hook that fails itself keeps nothing back."""
         retry_after = error.retry_after if isinstance(error, RetryableError) else None
-        pushed = self.timer.pushed_out(self.now, None if retry_after is None else int(retry_after * SECOND))
+        pushed = self.timer.pushed_out(now, None if retry_after is None else int(retry_after * SECOND))
         reason = redact(str(error) or type(error).__name__)
-        settlement = Settlement(self.timer, self.now)
+        settlement = Settlement(self.timer, now)
         settlement.outcome(
             Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
         )
         settlement.following = pushed
         if self.timer.attempts == (_QUIET_RETRIES if isinstance(error, RetryableError) else 0):
             settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason}. Check logs.")
+        if not (hook and settlement.lines):
+            await self._push_out(settlement)
+            return
+        try:
+            await self._push_out(settlement, lambda: hook(self.timer, error, now))
+        except (TimerChangedError, LostLeaseError):
+            raise
+        except Exception:
+            log.exception("telling of the failure of %s failed too", self.timer.key)
+            await self._push_out(settlement)
+
+    async def _push_out(self, settlement: Settlement, tell: Callable[[], Awaitable[None]] | None = None) -> None:
         async with self._store.transaction():
             await self._take()
             assert settlement.recorded
             await self._store.outcomes.record(settlement.recorded)
             await self._finish(settlement)
-            if hook and settlement.lines:
-                await hook(self.timer, error, self.now)
+            if tell:
+                await tell()
         self._after_commit()
 
     async def _take(self) -> None:
@@ -253,11 +273,17 @@ class Dispatcher:
 
     async def _renew(self, now: Instant) -> None:
         for lane, (lease, task) in list(self._running.items()):
-            if lease.until - now < LEASE // 2 and not await self._store.lanes.renew(lease, Instant(now + LEASE)):
+            if LEASE // 2 <= lease.until - now <= LEASE:
+                continue
+            # About to end; or the clock went back, and it looks like one of a dead daemon's from the future.
+            held = await self._store.lanes.renew(lease, Instant(now + LEASE))
+            if task.done():
+                continue  # it ended meanwhile and is not in `_running` any more
+            if held:
+                self._running[lane] = (replace(lease, until=Instant(now + LEASE)), task)
+            else:
                 log.warning("lost the lane %s to another daemon", lane)
                 task.cancel()
-            elif lease.until - now < LEASE // 2:
-                self._running[lane] = (Lease(lease.lane, lease.owner, lease.token, Instant(now + LEASE)), task)
 
     async def _work(self, lease: Lease) -> None:
         """Fire the due timers of one lane, one after the other."""
@@ -269,10 +295,14 @@ class Dispatcher:
                     await self._fire(due[0], now, lease)
                 if len(due) < 2:
                     break  # what became due in this lane meanwhile is found by the next look
+                await asyncio.sleep(0)  # a store that answers inline would keep everybody else out until the last one
         except LostLeaseError as error:
             log.warning("%s", error)
         except StoreError as error:
             await self._clock.sleep(self._back_off(error))
+        except Exception:
+            log.exception("the lane %s stands still for a while", lease.lane)
+            await self._clock.sleep(LONGEST_WAIT_SECONDS)
         finally:
             self._finished.append(lease)
             if (mine := self._running.get(lease.lane)) and mine[1] is asyncio.current_task():
@@ -302,7 +332,7 @@ class Dispatcher:
             level = logging.WARNING if isinstance(error, RetryableError) else logging.ERROR
             log.log(level, "%s of %s failed: %s", timer.key, timer.agent, error, exc_info=level == logging.ERROR)
             with suppress(TimerChangedError):
-                await firing.fail(error, self._on_failure)
+                await firing.fail(error, self._clock.now(), self._on_failure)
 
     async def _hand_back(self) -> None:
         """Wait for what runs, ten seconds at most; what is cancelled then has written nothing and runs again later."""
@@ -313,5 +343,7 @@ class Dispatcher:
                 log.warning("handing back %s: it did not end within %.0f s", task.get_name(), GRACE_SECONDS)
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+        # A task that was cancelled before its first step is here still; whatever ended by itself is not.
+        self._finished += [lease for lease, _ in self._running.values()]
         with suppress(StoreError):
             await self._release()
