@@ -45,19 +45,20 @@ class Delivery:
         agent = firing.timer.agent
         messenger = self._messenger_of(agent)
         for message in await self._store.outbox.pending(agent):
-            await self._send(message, messenger, firing.now)
+            await self._send(message, messenger, firing)
         async with firing.settle() as settlement:
             # Looked at inside the transaction that removes the timer: what was posted meanwhile is not forgotten.
             if await self._store.outbox.pending(agent, 1):
                 settlement.again(firing.now)
 
-    async def _send(self, message: Message, messenger: Messenger, now: Instant) -> None:
+    async def _send(self, message: Message, messenger: Messenger, firing: Firing) -> None:
         if message.state is Sending.SENDING:
             if not message.asked or message.possibly_repeated:
-                await self._unknown(message, now)
+                await self._unknown(message, firing)
                 return
             message = replace(message, possibly_repeated=True)
-        await self._store.outbox.mark(message.id, Sending.SENDING, possibly_repeated=message.possibly_repeated)
+        async with firing.fenced():
+            await self._store.outbox.mark(message.id, Sending.SENDING, possibly_repeated=message.possibly_repeated)
         text = REPEAT_MARK + message.text if message.possibly_repeated else message.text
         buttons = tuple(Button(label, data) for label, data in message.buttons)
         try:
@@ -65,23 +66,27 @@ class Delivery:
         except ChannelUnavailableError as error:
             # The channel said no, or could not be reached: the message surely did not arrive, unless the error says so.
             state = Sending.SENDING if error.maybe_sent else Sending.PENDING
-            await self._store.outbox.mark(message.id, state, error=redact(str(error)))
+            async with firing.fenced():
+                await self._store.outbox.mark(message.id, state, error=redact(str(error)))
             raise
         except NotConfiguredError as error:
             # A revoked token or the like: the person mends it and the message goes out then.
-            await self._store.outbox.mark(message.id, Sending.PENDING, error=redact(str(error)))
+            async with firing.fenced():
+                await self._store.outbox.mark(message.id, Sending.PENDING, error=redact(str(error)))
             raise
         except NudgeError as error:
-            async with self._store.transaction():
+            async with firing.fenced():
                 await self._store.outbox.mark(message.id, Sending.FAILED, error=redact(str(error)))
-                await self._end(message, now, Result.FAILED, f"The message could not be sent: {redact(str(error))}")
+                reason = f"The message could not be sent: {redact(str(error))}"
+                await self._end(message, firing.now, Result.FAILED, reason)
             return
-        await self._store.outbox.mark(message.id, Sending.SENT, sent_at=now, receipt=receipt.message_ids)
+        # Not fenced: that it was sent is true whoever holds the lane now.
+        await self._store.outbox.mark(message.id, Sending.SENT, sent_at=firing.now, receipt=receipt.message_ids)
 
-    async def _unknown(self, message: Message, now: Instant) -> None:
-        async with self._store.transaction():
+    async def _unknown(self, message: Message, firing: Firing) -> None:
+        async with firing.fenced():
             await self._store.outbox.mark(message.id, Sending.UNKNOWN, error="interrupted while sending")
-            await self._end(message, now, Result.UNKNOWN, "The process died while this was being sent.")
+            await self._end(message, firing.now, Result.UNKNOWN, "The process died while this was being sent.")
 
     async def _end(self, message: Message, now: Instant, result: Result, reason: str) -> None:
         if message.slot_at is not None:
