@@ -9,14 +9,33 @@ from __future__ import annotations
 import logging
 import logging.handlers
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
-
-import structlog
-from structlog.typing import Processor
+from typing import TYPE_CHECKING, TextIO
 
 from nudge.core.redaction import redact
+
+if TYPE_CHECKING:
+    from structlog.typing import Processor
+
+
+@contextmanager
+def _as_if_not_installed(name: str) -> Iterator[None]:
+    if name in sys.modules:
+        yield
+        return
+    sys.modules[name] = None  # type: ignore[assignment]  # what Python has for "there is no such module"
+    try:
+        yield
+    finally:
+        del sys.modules[name]
+
+
+with _as_if_not_installed(
+    "rich"
+):  # structlog would load it for tracebacks, which we print plain: 4 MB of an idle daemon
+    import structlog
 
 _MEGABYTE = 1_000_000
 
