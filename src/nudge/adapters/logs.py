@@ -32,9 +32,8 @@ def _as_if_not_installed(name: str) -> Iterator[None]:
         del sys.modules[name]
 
 
-with _as_if_not_installed(
-    "rich"
-):  # structlog would load it for tracebacks, which we print plain: 4 MB of an idle daemon
+# structlog would load it for tracebacks. We print plain ones, and it is 4 MB of an idle daemon.
+with _as_if_not_installed("rich"):
     import structlog
 
 _MEGABYTE = 1_000_000
