@@ -185,9 +185,8 @@ def test_feedback_lands_in_preferences_with_a_promise(coach: Any, model: Scripte
         if model is not None and not model.answers:
             model.answers.append(says("Okay, I hear you."))
         said = await rig.say("Please don't message me about my sleep")
-        assert "Got it, I've noted that in my memory. I won't message about your sleep again." in said.replace(
-            "your", "my"
-        )
+        promise = "Got it, I've noted that in my memory. I won't message about your sleep again."
+        assert said.endswith(promise)
         assert "- Don't message about my sleep" in rig.document("MEMORY.md")
 
     coach(scenario, model)
