@@ -38,3 +38,12 @@ def fill(message: str, values: Mapping[str, str]) -> str:
         return values.get(match[2], match[0])
 
     return _PLACE.sub(value, message)
+
+
+def literal(text: str) -> str:
+    """A message that says the text as it stands, for who types a sentence and knows of no variables.
+
+    >>> fill(literal("fix {name} in the template"), {"name": "x"})
+    'fix {name} in the template'
+    """
+    return _PLACE.sub(lambda match: match[0] if match[1] else f"{{{match[0]}}}", text)

@@ -82,7 +82,7 @@ def _schedule(timing: Timing, kind: str, now: Instant, tz: str) -> AnySchedule:
         return _at(timing, timing.at, now, zone, until)
     in_ = None
     if timing.in_ is not None and kind == "in_":
-        in_ = timedelta(microseconds=_duration(timing.in_, now, zone))
+        in_ = timedelta(microseconds=read_duration(timing.in_, now, zone))
     return Schedule.parse(
         in_=in_,
         every=timing.every if kind == "every" else None,
@@ -150,7 +150,7 @@ def read_until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
     return understood.once
 
 
-def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
+def read_duration(text: str, now: Instant, zone: ZoneInfo) -> int:
     try:
         return parse_duration(text)
     except UsageError:

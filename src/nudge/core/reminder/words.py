@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nudge.core.durations import format_duration
-from nudge.core.instants import Instant
+from nudge.core.instants import SECOND, Instant
 from nudge.core.phrases.echo import absolute, distance, zone_name
 from nudge.core.reminder.model import Reminder
 
@@ -27,9 +27,12 @@ def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
         return f"{schedule_words(reminder)}: when {reminder.agent} has had nothing to do for that long"
     if first is None:
         return f"{schedule_words(reminder)}: it has no time left"
-    when = f"{absolute(first, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
+    shown = Instant(first - first % SECOND)
+    when = f"{absolute(shown, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
     words = schedule_words(reminder)
-    return when if words == "once" else f"{words}, first {when}" if not reminder.fire_count else f"{words}, next {when}"
+    if words == "once":
+        return when
+    return f"{words}, {'next' if reminder.fire_count else 'first'} {when}"
 
 
 def _ahead(first: Instant, now: Instant) -> str:

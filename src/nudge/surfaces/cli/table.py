@@ -31,6 +31,27 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "stop": Command("stop", "end the daemon gracefully"),
         "doctor": Command("doctor", "check everything, and mend what can be mended"),
     },
+    "Time": {
+        "reminder": Group(
+            "what is to be said, and when",
+            {
+                "add": Command("reminder_add", "add one, with all its options"),
+                "list": Command("reminder_list", "all of them, the next one first"),
+                "show": Command("reminder_show", "one of them, and how it went"),
+                "edit": Command("reminder_edit", "change one; what it has been through stays"),
+                "remove": Command("reminder_remove", "remove some; their history is kept"),
+                "pause": Command("reminder_pause", "let some rest"),
+                "resume": Command("reminder_resume", "go on with paused ones"),
+                "complete": Command("reminder_complete", "some have served their purpose"),
+                "snooze": Command("reminder_snooze", "one again after a while"),
+                "test": Command("reminder_test", "ask its condition now, change nothing"),
+                "run": Command("reminder_run", "deliver one now, one time more"),
+                "export": Command("reminder_export", "write them as JSON"),
+                "import": Command("reminder_import", "read them from JSON"),
+            },
+            bare=Command("reminder_say", 'set one in a sentence: nudge reminder "call mum friday 5pm"'),
+        ),
+    },
     "Look": {
         "log": Command("log", "what happened: outcomes and activity"),
         "why": Command("why", "why it acted, or didn't"),

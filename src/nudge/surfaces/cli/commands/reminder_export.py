@@ -1,0 +1,26 @@
+"""Write reminders as JSON, with all they have been through. 'nudge reminder import' reads it.
+
+nudge reminder export > reminders.json
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from nudge.surfaces.cli.context import Context
+from nudge.surfaces.cli.render import note, out_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="only this agent's")
+    parser.add_argument("--all", action="store_true", help="also what is completed or removed")
+
+
+def run(args: argparse.Namespace) -> int:
+    from nudge.app.reminders.exchange import Exchange
+
+    context = Context(args)
+    document = context.with_store(lambda store: Exchange(store).export(args.agent, ended=args.all))
+    out_json(document)
+    note(f"Exported {len(document['reminders'])} reminders.")
+    return 0

@@ -1,0 +1,33 @@
+"""All reminders, the next one first. With --all also those that have ended."""
+
+from __future__ import annotations
+
+import argparse
+
+from nudge.surfaces.cli.context import Context
+from nudge.surfaces.cli.reminders_text import listed_json, print_list
+from nudge.surfaces.cli.render import note, out_json
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="only this agent's")
+    parser.add_argument("--all", action="store_true", help="also what is completed or removed")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many (default 50; 0 is all)")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    context = Context(args)
+    limit = args.limit if args.limit > 0 else 2**31 - 2
+    rows = context.with_store(lambda store: store.reminders.listed(args.agent, ended=args.all, limit=limit + 1))
+    shown = rows[:limit]
+    if args.json:
+        out_json([listed_json(row, context.zone) for row in shown])
+    elif shown:
+        agents = {row.agent for row in shown}
+        print_list(shown, context, with_agent=len(agents) > 1)
+    else:
+        note('No reminders. Add one: nudge reminder "call mum friday 5pm"')
+    if len(rows) > limit:
+        note(f"… and more: --limit {limit * 4} shows them.")
+    return 0
