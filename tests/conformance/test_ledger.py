@@ -154,8 +154,8 @@ async def test_locks_are_held_until_the_transaction_ends(store: SqlStore) -> Non
 async def test_the_spending_row_is_made_once_and_kept_whole(store: SqlStore) -> None:
     await store.agents.add(Agent("coach", "coach", NOON))
     first = SpendingRow("coach", 10_000_000, NOON, FEB_18, configured="{}")
-    await store.spending.create(first)
-    await store.spending.create(replace(first, budget=1))
+    assert await store.spending.create(first)
+    assert not await store.spending.create(replace(first, budget=1))
     assert await store.spending.get("coach") == first
     assert await store.spending.lock("nobody") is None
     full = SpendingRow(

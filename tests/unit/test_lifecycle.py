@@ -56,6 +56,15 @@ def test_the_money_decides_the_state(spent: int, limit: int, state: SpendingStat
     assert step(Lifecycle(), day(spent, limit), NOON).lifecycle.state is state
 
 
+def test_a_rest_that_pays_for_no_call_is_as_good_as_none() -> None:
+    used_up = SpendingDay(100, 96, MIDNIGHT, used_up=True)
+    taken = step(Lifecycle(WINDING_DOWN, MIDNIGHT, 100), used_up, NOON)
+    assert taken.lifecycle.state is ASLEEP
+    assert taken.effects == (FeedLine("Agent paused until budget refresh"), SetWake(MIDNIGHT))
+    assert used_up.meter.text == "Budget: 96% used"
+    assert state_of(SpendingDay(100, 111, MIDNIGHT, used_up=True)) is EXCEEDED
+
+
 @pytest.mark.parametrize(
     ("state", "may_start", "may_go_on"),
     [(AWAKE, True, True), (WINDING_DOWN, False, True), (ASLEEP, False, False), (EXCEEDED, False, False)],

@@ -102,10 +102,11 @@ class Step:
 
 
 def state_of(day: SpendingDay) -> SpendingState:
-    """The state that a day's money alone asks for. An allowance of nothing is used up from the start."""
+    """The state that a day's money alone asks for. An allowance of nothing is used up from the start, and one of which
+    the rest pays for no further call is as good as used up."""
     if day.meter.passed(EXCEEDED_ABOVE):
         return SpendingState.BUDGET_EXCEEDED
-    if day.meter.reached(ASLEEP_FROM):
+    if day.used_up or day.meter.reached(ASLEEP_FROM):
         return SpendingState.ASLEEP
     if day.meter.reached(WINDING_DOWN_FROM):
         return SpendingState.WINDING_DOWN

@@ -63,11 +63,16 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class SpendingDay:
-    """A spending day as it was read: what it may spend, what it spent, and the instant at which it is over."""
+    """A spending day as it was read: what it may spend, what it spent, and the instant at which it is over.
+
+    `used_up` says that a call was refused because what is left does not pay for it. Worst cases rarely add up to the
+    last micro-dollar of a day, so without it a day would hardly ever be over before midnight.
+    """
 
     limit: Micros
     spent: Micros
     refresh_at: Instant
+    used_up: bool = False
 
     @property
     def meter(self) -> Meter:

@@ -9,6 +9,8 @@ from nudge.errors import UsageError
 
 CHARACTERS_PER_TOKEN = 4
 
+_WORDS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \t\n\r"
+
 
 @dataclass(frozen=True, slots=True)
 class TokenUse:
@@ -71,6 +73,21 @@ def estimate_tokens(text: str) -> int:
     Chinese, Japanese and Korean need up to a token per character or more: count those with the provider.
     """
     return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def most_tokens(text: str) -> int:
+    """More tokens than a text has, for what must not be underestimated: two letters or spaces a token, every digit and
+    sign one, and every UTF-8 byte outside of ASCII one.
+
+    That is about twice what English and code have. Tokens are made of whole bytes, so nothing can have more than one
+    for each; only letters without any sense in them could have more than one for every two.
+
+    >>> most_tokens("Call Mia at 5?"), most_tokens("你好")
+    (8, 6)
+    """
+    encoded = text.encode("utf-8", "replace")
+    signs = len(encoded.translate(None, _WORDS))
+    return signs + -(-(len(encoded) - signs) // 2)
 
 
 def _read(source: object, name: str) -> object:

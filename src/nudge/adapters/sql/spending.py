@@ -25,8 +25,8 @@ class SqlSpending:
     async def all(self) -> Sequence[SpendingRow]:
         return [_row(row) for row in await self._db.all("spending_all", {})]
 
-    async def create(self, row: SpendingRow) -> None:
-        await self._db.run("spending_create", _params(row))
+    async def create(self, row: SpendingRow) -> bool:
+        return await self._db.run("spending_create", _params(row)) > 0
 
     async def put(self, row: SpendingRow) -> None:
         await self._db.run("spending_put", _params(row))

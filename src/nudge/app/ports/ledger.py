@@ -120,8 +120,8 @@ class SpendingRows(Protocol):
 
     async def all(self) -> Sequence[SpendingRow]: ...
 
-    async def create(self, row: SpendingRow) -> None:
-        """Leaves a row that is there alone."""
+    async def create(self, row: SpendingRow) -> bool:
+        """False, and nothing written, if the agent has one already."""
         ...
 
     async def put(self, row: SpendingRow) -> None: ...

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from nudge.core.history import Message
 from nudge.core.instants import Instant
 
+_NEVER = Instant(0)
+
 
 @dataclass(frozen=True, slots=True)
 class Session:
@@ -28,7 +30,7 @@ class Session:
     retries: Mapping[str, int] = field(default_factory=dict)
     run_budget: Mapping[str, Any] = field(default_factory=dict)
     last_task: str = ""
-    updated_at: Instant = Instant(0)
+    updated_at: Instant = _NEVER
 
 
 class Sessions(Protocol):
