@@ -2,85 +2,244 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from nudge.app.agents import Agents
+from nudge.app.alerts import MAIL, Alerts
 from nudge.app.attention import Gate
+from nudge.app.books import WAKE, SpendingPlan, SpendingStatus
+from nudge.app.coach.desk import Desk
+from nudge.app.coach.heartbeat import DecisionLog
+from nudge.app.coach.proactive import Proactive, Rhythm
+from nudge.app.coach.redaction import Redactor
+from nudge.app.coach.reminding import PersonReminders
+from nudge.app.coach.talking import Talking
+from nudge.app.coach.thinking import Thinking
+from nudge.app.coach.watch import Watch
 from nudge.app.delivery import KIND as DELIVER
 from nudge.app.delivery import Delivery
 from nudge.app.dispatch import Dispatcher
-from nudge.app.person import Person, PersonOf
 from nudge.app.ports.clock import Clock
+from nudge.app.ports.coach import Saying
 from nudge.app.ports.conditions import Conditions, Question, Verdict
-from nudge.app.ports.messenger import Messenger
+from nudge.app.ports.documents import DocumentFiles
+from nudge.app.ports.mailer import Mailer
+from nudge.app.ports.messenger import Inbound, Messenger
+from nudge.app.ports.model import Model
+from nudge.app.ports.outside import SignOfLife, TextHistory
+from nudge.app.ports.records import Agent, Message
 from nudge.app.ports.seeds import Seeds
 from nudge.app.ports.store import Store
+from nudge.app.purse import SWEEP
 from nudge.app.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seeding
-from nudge.core.instants import rfc3339, zone_of
+from nudge.app.reminders.service import random_id
+from nudge.app.spending import Spending
+from nudge.core.instants import Instant, rfc3339
+from nudge.core.prices import PriceTable
 from nudge.core.reminder import KIND as REMINDER
+from nudge.core.routing import Routes
+
+
+class NoCommands:
+    """Where there is no machine to run conditions on."""
+
+    async def ask(self, question: Question) -> Verdict:
+        return Verdict(False, "commands are not run here")
+
+
+@dataclass(frozen=True)
+class Ports:
+    """The world a daemon lives in. The process, the simulator and the tests each bring their own.
+
+    `model` is the one that is paid for; without it the `rules` do all the thinking.
+    """
+
+    store: Store
+    clock: Clock
+    messenger: Messenger
+    documents: DocumentFiles
+    rules: Model
+    prices: PriceTable
+    model: Model | None = None
+    conditions: Conditions = field(default_factory=NoCommands)
+    seeds: Seeds | None = None
+    history: TextHistory | None = None
+    sign_of_life: SignOfLife | None = None
+    mailer: Mailer | None = None
+    redactor: Redactor | None = None
+    decision_log: DecisionLog = lambda line: None
+    is_coach: Callable[[Agent], bool] = lambda agent: True
+    new_id: Callable[[], str] = random_id
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the person configured it."""
+
+    owner: str
+    timezone: str = "UTC"
+    longest_wait: float | None = None
+    capacity: int = 5
+    refill_minutes: int = 90
+    ping_budget: bool = True
+    reserve: bool = True
+    rhythm: Rhythm = field(default_factory=Rhythm)
+    plan: SpendingPlan = field(default_factory=SpendingPlan)
+    routes: Routes = field(default_factory=Routes.of)
+    secrets: tuple[str, ...] = ()
 
 
 class Daemon:
     """The whole of nudge on given ports. The process, the simulator and the tests run the same one."""
 
-    def __init__(
-        self,
-        store: Store,
-        clock: Clock,
-        messenger: Messenger,
-        *,
-        owner: str,
-        longest_wait: float | None = None,
-        person_of: PersonOf | None = None,
-        conditions: Conditions | None = None,
-        seeds: Seeds | None = None,
-    ) -> None:
-        person_of = person_of or _somebody
+    def __init__(self, ports: Ports, options: Options) -> None:
+        store, clock = ports.store, ports.clock
         self.store = store
         self.clock = clock
         self.agents = Agents(store)
-        self.delivery = Delivery(store, lambda agent: messenger)
-        self.reminders = Reminders(store, person_of)
-        self.gate = Gate(store, person_of, self.reminders.claims)
-        firing = ReminderFiring(store, Handover(store, self.delivery.post), self.gate, conditions or _NoCommands())
-        self.seeding = Seeding(store, person_of, seeds) if seeds else None
-        handlers = {DELIVER: self.delivery.deliver, REMINDER: firing.fire}
+        self.desk = Desk(store, ports.documents, options.timezone)
+        self.delivery = Delivery(store, lambda agent: ports.messenger)
+        self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
+        self.gate = Gate(
+            store,
+            self.desk.person,
+            self.reminders.claims,
+            capacity=options.capacity,
+            refill_minutes=options.refill_minutes,
+            budget=options.ping_budget,
+            reserve=options.reserve,
+        )
+        self.spending = Spending(
+            store,
+            clock,
+            prices=ports.prices,
+            routes=options.routes,
+            plan=options.plan,
+            model=ports.model,
+            on_timers=self.poke,
+        )
+        thinking = Thinking(store, ports.rules, self.spending if ports.model else None)
+        to_person = PersonReminders(self.reminders)
+        self.talking = Talking(
+            store,
+            clock,
+            self.desk,
+            self.gate,
+            self.delivery,
+            thinking,
+            to_person,
+            history=ports.history,
+            redactor=ports.redactor,
+            budget_words=self._budget_words,
+            secrets=options.secrets,
+            poke=self.poke,
+        )
+        self.proactive = Proactive(
+            store,
+            self.desk,
+            self.gate,
+            self.delivery,
+            thinking,
+            to_person.due,
+            self.talking.start_review,
+            rhythm=options.rhythm,
+            history=ports.history,
+            sign_of_life=ports.sign_of_life,
+            decision_log=ports.decision_log,
+            secrets=options.secrets,
+        )
+        firing = ReminderFiring(store, Handover(store, self._remind), self.gate, ports.conditions)
+        self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
+        self.watch = Watch(store, clock, self.desk, self.poke)
+        handlers = {
+            DELIVER: self.delivery.deliver,
+            REMINDER: firing.fire,
+            WAKE: self.spending.wake,
+            SWEEP: self.spending.sweep,
+            MAIL: Alerts(ports.mailer).mail,
+            **self.talking.handlers(),
+            **self.proactive.handlers(),
+        }
         if self.seeding:
             handlers[ROUTINES] = self.seeding.poll
-        self.dispatcher = Dispatcher(store, clock, handlers, owner=owner, longest_wait=longest_wait)
+        self.dispatcher = Dispatcher(
+            store,
+            clock,
+            handlers,
+            owner=options.owner,
+            longest_wait=options.longest_wait,
+            on_failure=self.proactive.on_failure,
+        )
+        self._is_coach = ports.is_coach
+        self._adopted: set[str] = set()
         self._started = clock.now()
 
     async def start(self) -> None:
         """Bring the store in line with the home before the first timer fires."""
         now = self.clock.now()
         await self.agents.ensure_default(now)
-        if self.seeding:
+        await self.spending.start(now)
+        await self.adopt()
+
+    async def adopt(self) -> None:
+        """Start what belongs to agents that this process has not seen yet; one may be added while it runs."""
+        now = self.clock.now()
+        there = await self.store.agents.all()
+        fresh = [agent for agent in there if agent.name not in self._adopted]
+        self._adopted = {agent.name for agent in there}
+        for agent in fresh:
+            if self._is_coach(agent):
+                await self.proactive.start(agent.name, now)
+        if fresh and self.seeding:
             await self.seeding.seed_all(now)
+
+    async def look_again(self) -> None:
+        """Somebody wrote the store: see to new agents, then to what is due."""
+        await self.adopt()
+        self.poke()
 
     async def run(self) -> None:
         await self.dispatcher.run()
 
+    def poke(self) -> None:
+        self.dispatcher.poke()
+
+    def stop(self) -> None:
+        self.dispatcher.stop()
+
+    async def hear(self, agent: str, update: Inbound) -> str:
+        """The person did something on a channel."""
+        return await self.talking.listener.hear(agent, update)
+
     async def status(self) -> Mapping[str, Any]:
         now = self.clock.now()
         next_due = await self.store.timers.next_due(now)
+        agents = await self.store.agents.all()
         return {
             "started_at": rfc3339(self._started),
             "now": rfc3339(now),
-            "agents": [agent.name for agent in await self.store.agents.all()],
+            "agents": [agent.name for agent in agents],
             "timers": await self.store.timers.count(),
             "next_due": rfc3339(next_due) if next_due is not None else None,
             "busy_lanes": self.dispatcher.busy,
             "fired": self.dispatcher.fired,
+            "spending": {agent.name: _spending_json(await self.spending.state(agent.name, now)) for agent in agents},
         }
 
+    async def _remind(self, message: Message) -> int:
+        """A reminder to the person is part of the conversation: nobody says it twice, and "done" makes sense."""
+        number = await self.delivery.post(message)
+        await self.store.conversations.add(
+            Saying(message.agent, message.created_at, "assistant", message.text, message.kind)
+        )
+        return number
 
-def _somebody(agent: str) -> Person:
-    return Person(zone_of("UTC"))
+    async def _budget_words(self, agent: str, now: Instant) -> str:
+        status = await self.spending.state(agent, now)
+        return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
 
 
-class _NoCommands:
-    """Where there is no machine to run them on, as in a simulation."""
-
-    async def ask(self, question: Question) -> Verdict:
-        return Verdict(False, "commands are not run here")
+def _spending_json(status: SpendingStatus) -> dict[str, Any]:
+    return {"state": status.state.value, "percent": status.meter.percent, "colour": status.meter.colour.value}

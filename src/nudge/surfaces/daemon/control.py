@@ -21,7 +21,7 @@ Endpoint = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 def control_app(
     status: Callable[[], Awaitable[Mapping[str, Any]]],
-    poke: Callable[[], None],
+    poke: Callable[[], Awaitable[None]],
     stop: Callable[[], None],
     more: Mapping[str, Endpoint] | None = None,
 ) -> Starlette:
@@ -31,7 +31,7 @@ def control_app(
         return JSONResponse(await status())
 
     async def on_poke(request: Request) -> Response:
-        poke()
+        await poke()
         return JSONResponse({"ok": True})
 
     async def on_stop(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import secrets
@@ -12,15 +13,12 @@ from typing import Any
 
 from nudge import __version__
 from nudge.adapters.clock import SystemClock
-from nudge.adapters.command_condition import CommandConditions
 from nudge.adapters.config import Config, load_config
-from nudge.adapters.home_seeds import HomeSeeds
 from nudge.adapters.logs import configure_logs
 from nudge.adapters.open_store import open_store
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.adapters.terminal import TerminalMessenger
-from nudge.app.person import Person
 from nudge.app.ports.messenger import Messenger
 from nudge.app.ports.records import FeedLine
 from nudge.app.ports.store import Store
@@ -30,6 +28,7 @@ from nudge.surfaces.daemon.assemble import Daemon
 from nudge.surfaces.daemon.control import control_app, serving
 from nudge.surfaces.daemon.lock import HomeLock
 from nudge.surfaces.daemon.signals import handle_signals
+from nudge.surfaces.daemon.world import options_of, ports_of
 
 log = logging.getLogger("nudge.daemon")
 
@@ -72,31 +71,29 @@ async def _run(
     settings: Settings, config: Config, store: Store, clock: SystemClock, instance: str, *, terminal: bool
 ) -> int:
     messenger = make_messenger(settings, config, clock, terminal=terminal)
-    zone = zone_of(settings.timezone)
-    daemon = Daemon(
-        store,
-        clock,
-        messenger,
-        owner=instance,
-        person_of=lambda agent: Person(zone),
-        conditions=CommandConditions(settings.home.workspace, secrets=settings.secrets),
-        seeds=HomeSeeds(settings.home),
-    )
+    ports = ports_of(settings, config, store, clock, messenger)
+    daemon = Daemon(ports, options_of(settings, config, instance))
     await daemon.start()
     signals = handle_signals(daemon.dispatcher)
 
     async def status() -> Mapping[str, Any]:
         return {"pid": os.getpid(), "version": __version__, "home": str(settings.home.path), **await daemon.status()}
 
-    app = control_app(status, daemon.dispatcher.poke, daemon.dispatcher.stop)
+    app = control_app(status, daemon.look_again, daemon.stop)
     try:
         async with serving(app, settings.home.socket):
             log.info("nudge %s runs in %s", __version__, settings.home.path)
             if terminal:
                 print(f"nudge runs. Reminders appear here; stop with Ctrl-C. Home: {settings.home.path}", flush=True)  # noqa: T201
-            await daemon.run()
+            watching = asyncio.create_task(daemon.watch.run(), name="watch")
+            try:
+                await daemon.run()
+            finally:
+                watching.cancel()
     finally:
         await messenger.close()
+        if ports.model:
+            await ports.model.close()
     log.info("nudge stopped")
     return 130 if signal.SIGINT in signals else 0
 

@@ -1,0 +1,114 @@
+"""The world of a home: its configuration as options, and real adapters for every port."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from nudge.adapters.command_condition import CommandConditions
+from nudge.adapters.config import Config
+from nudge.adapters.decision_log import DecisionFile
+from nudge.adapters.document_files import HomeDocuments
+from nudge.adapters.git_history import GitHistory
+from nudge.adapters.healthcheck import Healthcheck
+from nudge.adapters.home import Home
+from nudge.adapters.home_seeds import HomeSeeds
+from nudge.adapters.log_redaction import LogRedaction
+from nudge.adapters.offline import OfflineModel
+from nudge.adapters.price_file import load_prices
+from nudge.adapters.settings import Settings
+from nudge.app.books import SpendingPlan
+from nudge.app.coach.proactive import Rhythm
+from nudge.app.ports.clock import Clock
+from nudge.app.ports.messenger import Messenger
+from nudge.app.ports.model import Model
+from nudge.app.ports.records import Agent
+from nudge.app.ports.store import Store
+from nudge.core.durations import parse_duration
+from nudge.core.money import parse_money
+from nudge.core.routing import EVERY_TIER, Routes
+from nudge.errors import ConfigError, NotConfiguredError, NudgeError
+from nudge.surfaces.daemon.assemble import Options, Ports
+
+
+def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, messenger: Messenger) -> Ports:
+    home, environment = settings.home, settings.environment
+    healthcheck = environment.get("NUDGE_HEALTHCHECK_URL")
+    return Ports(
+        store=store,
+        clock=clock,
+        messenger=messenger,
+        documents=HomeDocuments(home),
+        rules=OfflineModel(),
+        prices=load_prices(home.path),
+        model=model_of(settings, config, clock),
+        conditions=CommandConditions(home.workspace, secrets=settings.secrets),
+        seeds=HomeSeeds(home),
+        history=GitHistory(home),
+        sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
+        redactor=LogRedaction(home.logs),
+        decision_log=DecisionFile(home.logs, settings.secrets),
+        is_coach=lambda agent: is_coach(home, agent),
+    )
+
+
+def options_of(settings: Settings, config: Config, owner: str) -> Options:
+    coach, attention = config.coach, config.attention
+    return Options(
+        owner=owner,
+        timezone=settings.timezone,
+        capacity=attention.capacity,
+        refill_minutes=attention.refill_minutes,
+        ping_budget=attention.ping_budget == "on",
+        reserve=attention.reserve,
+        rhythm=Rhythm(parse_duration(coach.heartbeat), coach.change_gate, parse_duration(coach.longest_silence)),
+        plan=plan_of(settings, config),
+        routes=routes_of(config),
+        secrets=settings.secrets,
+    )
+
+
+def model_of(settings: Settings, config: Config, clock: Clock) -> Model | None:
+    """The model that is paid for. Its library takes more than a second to load, so it is loaded only for a key."""
+    has_key = bool(settings.environment.get("ANTHROPIC_API_KEY"))
+    if config.model == "anthropic" and not has_key:
+        raise NotConfiguredError(
+            'model = "anthropic" in nudge.toml, but there is no ANTHROPIC_API_KEY.',
+            next_step=f'Put the key into {settings.home.env_file}, or set model = "auto".',
+        )
+    if config.model == "offline" or not has_key:
+        return None
+    from nudge.adapters.anthropic import AnthropicModel
+
+    return AnthropicModel.from_settings(settings.environment, clock=clock)
+
+
+def plan_of(settings: Settings, config: Config) -> SpendingPlan:
+    section = config.spending
+    try:
+        renews = date.fromisoformat(section.renews) if section.renews else None
+        return SpendingPlan(parse_money(section.window), renews, section.tier)
+    except ValueError:
+        raise ConfigError(
+            f"{settings.home.config}: spending.renews: {section.renews!r} is not a date.",
+            next_step="Write it like 2026-12-01.",
+        ) from None
+    except NudgeError as error:
+        raise ConfigError(
+            f"{settings.home.config}: spending.window: {error.message}", next_step=error.next_step
+        ) from None
+
+
+def routes_of(config: Config) -> Routes:
+    section = config.spending
+    return Routes.of({EVERY_TIER: section.models, **section.tiers} if section.models else section.tiers)
+
+
+def is_coach(home: Home, agent: Agent) -> bool:
+    """Whether the agent's role is a coach's. A role that is missing or broken is taken for the default coach's, so that
+    a slip in a file does not silence anybody; `nudge doctor` names the file."""
+    from nudge.adapters.roles import load_role, role_path
+
+    try:
+        return load_role(role_path(home, agent.role)).kind == "coach"
+    except NudgeError:
+        return agent.role == "coach"
