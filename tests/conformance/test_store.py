@@ -339,3 +339,14 @@ async def test_a_cancelled_waiter_does_not_block_the_others(store: SqlStore) -> 
     go.set()
     await asyncio.gather(holder, *waiters, return_exceptions=True)
     assert await store.timers.get("worker", "w2")
+
+
+async def test_a_letter_can_be_put_back_unless_a_newer_one_stands_for_it(store: SqlStore) -> None:
+    first = await store.letters.put(letter("1st", Priority.IDLE, "r-1"))
+    await store.letters.mark_read(first, NOON)
+    assert await store.letters.put_back(first)
+    assert [one.id for one in await store.letters.unread("coach")] == [first]
+    await store.letters.mark_read(first, NOON)
+    second = await store.letters.put(letter("2nd", Priority.IDLE, "r-1"))
+    assert not await store.letters.put_back(first)
+    assert [one.id for one in await store.letters.unread("coach")] == [second]

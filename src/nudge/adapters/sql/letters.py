@@ -32,6 +32,9 @@ class SqlLetters:
     async def mark_read(self, letter_id: int, now: Instant) -> bool:
         return await self._db.run("letters_mark_read", {"id": letter_id, "now": now}) > 0
 
+    async def put_back(self, letter_id: int) -> bool:
+        return await self._db.run("letters_put_back", {"id": letter_id}) > 0
+
     async def get(self, letter_id: int) -> Letter | None:
         row = await self._db.one("letters_get", {"id": letter_id})
         return _letter(row) if row else None

@@ -200,6 +200,7 @@ class Desk:
         due: tuple[DueReminder, ...] = (),
         text: str = "",
         briefing: Briefing | None = None,
+        task: str = "",
         degraded: bool = False,
     ) -> CoachFacts:
         targets = self.targets(agent)
@@ -215,6 +216,7 @@ class Desk:
             text=text,
             briefing=briefing,
             review=await self.review(agent),
+            task=task,
             degraded=degraded,
         )
 

@@ -169,6 +169,10 @@ class Letters(Protocol):
 
     async def mark_read(self, letter_id: int, now: Instant) -> bool: ...
 
+    async def put_back(self, letter_id: int) -> bool:
+        """Let a letter be unread again; False where a newer one of its topic has come meanwhile and stands for it."""
+        ...
+
     async def get(self, letter_id: int) -> Letter | None: ...
 
 

@@ -92,6 +92,7 @@ class CoachFacts:
     forwarded: bool = False
     briefing: Briefing | None = None
     review: Review | None = None
+    task: str = ""
     degraded: bool = False
 
     @property

@@ -20,6 +20,7 @@ from nudge.core.coach.voice import AFTERNOON, BEDTIME, FIRST, MONTHLY, MORNING, 
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
+CONDITION_MARK = "Before proceeding, evaluate this condition:"
 MOST_IDEAS = 4
 """Messages a day after which the rules have no more ideas of their own; reminders and bedtime are no ideas."""
 
@@ -53,6 +54,8 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
 def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
     """The first of: due reminders, bedtime, an overdue commitment, the day's first task. Silence while it is quiet and
     while the person talks to the coach; during a review only reminders."""
+    if facts.task:
+        return _task(facts.task)
     state = facts.state
     if facts.targets.is_quiet(facts.now) or (state.quiet_until is not None and state.quiet_until > facts.now):
         return _silence()
@@ -69,6 +72,13 @@ def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
     if state.proactive_today >= MOST_IDEAS or _near_bedtime(facts):
         return _silence()
     return _message(idea) if (idea := _overdue(facts) or _afternoon(facts)) else _silence()
+
+
+def _task(task: str) -> dict[str, Any]:
+    """Rules cannot do a task or judge a condition in words; they can pass on what it says. Whether it may be said is
+    the gate's to decide."""
+    text = task.strip()
+    return _message(text) if text and CONDITION_MARK not in text else _silence()
 
 
 def _briefing(facts: CoachFacts) -> str:

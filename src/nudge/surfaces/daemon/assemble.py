@@ -10,6 +10,8 @@ from nudge.app.agents import Agents
 from nudge.app.alerts import MAIL, Alerts
 from nudge.app.attention import Gate
 from nudge.app.books import WAKE, SpendingPlan, SpendingStatus
+from nudge.app.coach.background import KIND as LETTERS
+from nudge.app.coach.background import Background
 from nudge.app.coach.desk import Desk
 from nudge.app.coach.heartbeat import DecisionLog
 from nudge.app.coach.proactive import Proactive, Rhythm
@@ -29,7 +31,7 @@ from nudge.app.ports.mailer import Mailer
 from nudge.app.ports.messenger import Inbound, Messenger
 from nudge.app.ports.model import Model
 from nudge.app.ports.outside import SignOfLife, TextHistory
-from nudge.app.ports.records import Agent, Message
+from nudge.app.ports.records import Agent, Message, Priority
 from nudge.app.ports.seeds import Seeds
 from nudge.app.ports.store import Store
 from nudge.app.purse import SWEEP
@@ -150,12 +152,24 @@ class Daemon:
             decision_log=ports.decision_log,
             secrets=options.secrets,
         )
-        firing = ReminderFiring(store, Handover(store, self._remind), self.gate, ports.conditions)
+        self.background = Background(
+            store,
+            self.desk,
+            self.gate,
+            thinking,
+            self.proactive.speaking,
+            self.reminders.upcoming,
+            self._rests_until,
+            self.reminders.agent_replied,
+        )
+        handover = Handover(store, self._remind, self._letter_came)
+        firing = ReminderFiring(store, handover, self.gate, ports.conditions)
         self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
         self.watch = Watch(store, clock, self.desk, self.poke)
         handlers = {
             DELIVER: self.delivery.deliver,
             REMINDER: firing.fire,
+            LETTERS: self.background.run,
             WAKE: self.spending.wake,
             SWEEP: self.spending.sweep,
             MAIL: Alerts(ports.mailer).mail,
@@ -173,6 +187,7 @@ class Daemon:
             on_failure=self.proactive.on_failure,
         )
         self._is_coach = ports.is_coach
+        self._pays = ports.model is not None
         self._adopted: set[str] = set()
         self._started = clock.now()
 
@@ -235,6 +250,18 @@ class Daemon:
             Saying(message.agent, message.created_at, "assistant", message.text, message.kind)
         )
         return number
+
+    async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
+        """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""
+        there = await self.store.agents.get(agent)
+        if there is not None and self._is_coach(there):
+            await self.background.arrived(agent, priority, now)
+
+    async def _rests_until(self, agent: str, now: Instant) -> Instant | None:
+        if not self._pays:
+            return None
+        status = await self.spending.state(agent, now)
+        return None if status.state.may_go_on else status.refresh_at
 
     async def _budget_words(self, agent: str, now: Instant) -> str:
         status = await self.spending.state(agent, now)

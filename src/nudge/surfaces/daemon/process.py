@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import Any
 
 from nudge import __version__
@@ -18,17 +18,19 @@ from nudge.adapters.logs import configure_logs
 from nudge.adapters.open_store import open_store
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
-from nudge.adapters.terminal import TerminalMessenger
-from nudge.app.ports.messenger import Messenger
+from nudge.app.ports.messenger import Outbound
 from nudge.app.ports.records import FeedLine
 from nudge.app.ports.store import Store
-from nudge.core.instants import zone_of
 from nudge.errors import StoreCorruptError
 from nudge.surfaces.daemon.assemble import Daemon
+from nudge.surfaces.daemon.channel import channel_of, who_talks
+from nudge.surfaces.daemon.chat_desk import ChatDesk, TerminalsBeside
 from nudge.surfaces.daemon.control import control_app, serving
 from nudge.surfaces.daemon.lock import HomeLock
 from nudge.surfaces.daemon.signals import handle_signals
+from nudge.surfaces.daemon.terminal_chat import TerminalChat, greeting
 from nudge.surfaces.daemon.world import options_of, ports_of
+from nudge.surfaces.prompt import Prompt
 
 log = logging.getLogger("nudge.daemon")
 
@@ -70,35 +72,60 @@ async def _open(settings: Settings, clock: SystemClock, *, empty_database: bool)
 async def _run(
     settings: Settings, config: Config, store: Store, clock: SystemClock, instance: str, *, terminal: bool
 ) -> int:
-    messenger = make_messenger(settings, config, clock, terminal=terminal)
-    ports = ports_of(settings, config, store, clock, messenger)
+    colour = sys.stdout.isatty() and "NO_COLOR" not in settings.environment
+    prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=settings.home.chat_history) if terminal else None
+    channel = channel_of(settings, config, clock, prompt or sys.stdout, terminal=terminal, colour=colour)
+    beside = TerminalsBeside(channel.messenger, store, clock)
+    ports = ports_of(settings, config, store, clock, beside)
     daemon = Daemon(ports, options_of(settings, config, instance))
     await daemon.start()
+    agent = await who_talks(daemon, ports)
     signals = handle_signals(daemon.dispatcher)
 
     async def status() -> Mapping[str, Any]:
         return {"pid": os.getpid(), "version": __version__, "home": str(settings.home.path), **await daemon.status()}
 
-    app = control_app(status, daemon.look_again, daemon.stop)
+    app = control_app(status, daemon.look_again, daemon.stop, ChatDesk(daemon, agent, beside).endpoints())
+    companions = [daemon.watch.run()]
+    if polling := channel.polling(daemon, agent):
+        companions.append(polling.run())
+    if prompt:
+        companions.append(TerminalChat(daemon, agent, prompt).run())
     try:
         async with serving(app, settings.home.socket):
             log.info("nudge %s runs in %s", __version__, settings.home.path)
-            if terminal:
-                print(f"nudge runs. Reminders appear here; stop with Ctrl-C. Home: {settings.home.path}", flush=True)  # noqa: T201
-            watching = asyncio.create_task(daemon.watch.run(), name="watch")
-            try:
-                await daemon.run()
-            finally:
-                watching.cancel()
+            if prompt:
+                words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None)
+                await channel.messenger.send(Outbound(0, words))
+            await _beside(daemon, companions)
     finally:
-        await messenger.close()
+        if prompt:
+            prompt.close()
+        await beside.close()
         if ports.model:
             await ports.model.close()
     log.info("nudge stopped")
     return 130 if signal.SIGINT in signals else 0
 
 
-def make_messenger(settings: Settings, config: Config, clock: SystemClock, *, terminal: bool) -> Messenger:
-    zone = zone_of(settings.timezone)
-    colour = sys.stdout.isatty() and "NO_COLOR" not in settings.environment
-    return TerminalMessenger(sys.stdout, clock.now, zone, colour=colour)
+async def _beside(daemon: Daemon, companions: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run the daemon with what runs beside it. A companion that cannot go on ends the daemon with its error."""
+    errors: list[BaseException] = []
+
+    def ended(task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("%s", error)
+            errors.append(error)
+            daemon.stop()
+
+    tasks = [asyncio.create_task(companion) for companion in companions]
+    for task in tasks:
+        task.add_done_callback(ended)
+    try:
+        await daemon.run()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+    if errors:
+        raise errors[0]

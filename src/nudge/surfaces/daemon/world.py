@@ -45,7 +45,7 @@ def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, mes
         seeds=HomeSeeds(home),
         history=GitHistory(home),
         sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
-        redactor=LogRedaction(home.logs),
+        redactor=LogRedaction(home.logs, [home.chat_history]),
         decision_log=DecisionFile(home.logs, settings.secrets),
         is_coach=lambda agent: is_coach(home, agent),
     )

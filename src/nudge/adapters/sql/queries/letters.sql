@@ -15,5 +15,13 @@ ORDER BY priority, id LIMIT :limit
 -- name: letters_mark_read
 UPDATE letters SET read_at = :now WHERE id = :id AND read_at IS NULL
 
+-- name: letters_put_back
+UPDATE letters SET read_at = NULL
+WHERE id = :id AND NOT EXISTS (
+    SELECT 1 FROM letters newer
+    WHERE newer.agent = letters.agent AND newer.topic = letters.topic AND newer.topic <> ''
+      AND newer.read_at IS NULL AND newer.id <> letters.id
+)
+
 -- name: letters_get
 SELECT * FROM letters WHERE id = :id

@@ -1,0 +1,172 @@
+"""Background runs: the coach reads its inbox and acts on what its routines and reminders ask of it.
+
+One letter is one run, and a run sends one ping at most. Letters are read by priority, as they came; one that can wait
+until the agent is idle waits for the end of a conversation. While the agent sleeps on its budget its letters are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from nudge.app.attention import Gate
+from nudge.app.coach.desk import Desk
+from nudge.app.coach.speaking import Speaking, Words
+from nudge.app.coach.thinking import Thinking
+from nudge.app.dispatch import Firing, Settlement
+from nudge.app.ports.model import ModelRequest, Purpose, Turn
+from nudge.app.ports.records import Letter, Priority
+from nudge.app.ports.store import Store
+from nudge.core.attention import CONVERSATION, Candidate, Defer, Kind
+from nudge.core.coach.background_prompt import background_prompt
+from nudge.core.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.core.coach.facts import Purpose as FactsPurpose
+from nudge.core.instants import Instant
+from nudge.core.outcome import Result
+from nudge.core.preamble import background_preamble
+from nudge.core.reminder.replies import MET, SKIP
+from nudge.core.reminder.text import counted
+from nudge.core.repeats import signature
+from nudge.core.timer import Timer
+from nudge.core.upcoming import UpcomingTask, upcoming
+
+KIND = "letters"
+ANSWER_TOKENS = 400
+
+UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
+RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
+"""Until when an agent may ask no model; None while it may."""
+Replied = Callable[[int | str, str, Instant], Awaitable[object]]
+"""Told what the agent answered to a letter, so that a condition in words can end its reminder."""
+
+
+def letters_timer(agent: str, now: Instant) -> Timer:
+    """There is something in the inbox. It waits its turn in the agent's own lane."""
+    return Timer.at(agent, KIND, KIND, now)
+
+
+class Background:
+    def __init__(
+        self,
+        store: Store,
+        desk: Desk,
+        gate: Gate,
+        thinking: Thinking,
+        speaking: Speaking,
+        upcoming_of: UpcomingOf,
+        rests_until: RestsUntil,
+        replied: Replied,
+    ) -> None:
+        self._store = store
+        self._desk = desk
+        self._gate = gate
+        self._thinking = thinking
+        self._speaking = speaking
+        self._upcoming_of = upcoming_of
+        self._rests_until = rests_until
+        self._replied = replied
+
+    async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
+        """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end."""
+        if priority is Priority.IDLE:
+            await self._store.timers.ensure(letters_timer(agent, now))
+        else:
+            await self._store.timers.set(letters_timer(agent, now))
+
+    async def run(self, firing: Firing) -> None:
+        """Handle the most urgent letter, and come back for the others."""
+        agent, now = firing.timer.agent, firing.now
+        letters = await self._store.letters.unread(agent, limit=1)
+        wait = await self._wait(agent, letters[0], now) if letters else None
+        if not letters or wait is not None:
+            async with firing.settle() as settlement:
+                if wait is not None:
+                    settlement.following = firing.timer.next_slot(wait)
+            return
+        letter = letters[0]
+        decision, text = await self._think(firing, letter)
+        async with firing.settle() as settlement:
+            await self._store.letters.mark_read(letter.id, now)
+            await self._replied(letter.id, decision.message or (SKIP if decision.action is Action.OK else text), now)
+            words = without_marks(decision.message)
+            if decision.speaks and words:
+                await self._speak(settlement, letter, words, now)
+            else:
+                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or 'nothing to say'}.")
+            if settlement.following is not None:
+                await self._postpone(letter, settlement)
+            elif await self._store.letters.unread(agent, limit=1):
+                settlement.again(now)
+
+    async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
+        """Until when a letter must wait, or None."""
+        rest = await self._rests_until(agent, now)
+        if rest is not None and rest > now:
+            return rest
+        if letter.priority is Priority.IDLE:
+            said = (await self._gate.row(agent, now)).last_conversation
+            if said is not None and said <= now < said + CONVERSATION:
+                return Instant(said + CONVERSATION)
+        # What could not be said now anyway is not thought about now; a silent task says nothing and need not wait.
+        decision = await self._gate.decide(agent, _candidate(letter), now)
+        return decision.until if isinstance(decision, Defer) else None
+
+    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
+        agent, now = firing.timer.agent, firing.now
+        targets = self._desk.targets(agent)
+        state = await self._gate.state(agent, now)
+        ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
+        this = (ref, Instant(slot)) if isinstance(slot, int) else None
+        schedule = upcoming(await self._upcoming_of(agent, now), now, this)
+        preamble = background_preamble(state.budget, schedule, now, targets.zone)
+        prompt = background_prompt(
+            self._desk.documents(agent), counted(letter.body, letter.count), preamble, now, targets
+        )
+        request = ModelRequest(
+            Purpose.HEARTBEAT,
+            "",
+            prompt.system,
+            (Turn("user", prompt.message),),
+            ANSWER_TOKENS,
+            schema=DECISION_SCHEMA,
+            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
+            attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{firing.timer.slot_at}:{firing.timer.attempts}",
+        )
+        reply = await self._thinking.ask(agent, request, now, waited_for=False)
+        return parse_decision(reply.data if reply.data is not None else reply.text, now), reply.text
+
+    async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
+        candidate = replace(_candidate(letter), signature=signature(text))
+        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.")
+        await self._speaking.say(settlement, words, now)
+
+    async def _postpone(self, letter: Letter, settlement: Settlement) -> None:
+        """The gate said later. The letter is put back as it was, so that the run is made again at that time."""
+        await self._store.letters.put_back(letter.id)
+        settlement.recorded = None
+
+
+def without_marks(text: str) -> str:
+    """What the person reads of an answer: the marks are for the reminder.
+
+    >>> without_marks("[condition-met] The deploy is through.")
+    'The deploy is through.'
+    """
+    return text.replace(MET, "").replace(SKIP, "").strip()
+
+
+def _candidate(letter: Letter) -> Candidate:
+    detail = letter.detail
+    return Candidate(
+        Kind.ROUTINE,
+        asked_by_person=True,
+        allow_ping=bool(detail.get("allow_ping", True)),
+        critical=bool(detail.get("critical")),
+        has_claim=bool(detail.get("reserve")),
+        topic=str(detail.get("ref") or letter.topic or "letter"),
+        due_at=detail.get("slot_at"),
+    )
+
+
+def _name(letter: Letter) -> str:
+    return str(letter.detail.get("name") or letter.detail.get("ref") or letter.sender)

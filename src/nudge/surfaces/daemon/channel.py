@@ -1,0 +1,74 @@
+"""Where the person is: Telegram if there is a token, else this terminal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nudge.adapters.config import Config
+from nudge.adapters.settings import Settings
+from nudge.adapters.terminal import Stream, TerminalMessenger
+from nudge.app.agents import DEFAULT
+from nudge.app.coach.polling import Polling
+from nudge.app.ports.messenger import Messenger
+from nudge.core.instants import zone_of
+from nudge.errors import NotConfiguredError
+
+if TYPE_CHECKING:
+    from nudge.adapters.telegram import TelegramChannel
+    from nudge.app.ports.clock import Clock
+    from nudge.surfaces.daemon.assemble import Daemon, Ports
+
+
+@dataclass(frozen=True)
+class Channel:
+    """`telegram` is the same as `messenger` where it is Telegram: that one must be polled."""
+
+    messenger: Messenger
+    telegram: TelegramChannel | None = None
+
+    def polling(self, daemon: Daemon, agent: str) -> Polling | None:
+        """Who listens, where somebody must."""
+        telegram = self.telegram
+        if telegram is None:
+            return None
+
+        async def announce() -> None:
+            await telegram.set_commands(daemon.talking.menu)
+
+        return Polling(telegram, daemon.talking.listener, daemon.clock, agent, announce)
+
+
+def channel_of(
+    settings: Settings, config: Config, clock: Clock, stream: Stream, *, terminal: bool, colour: bool
+) -> Channel:
+    """The channel that the configuration asks for; `terminal` says that the person sits here."""
+    token = settings.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
+    kind = config.channel.kind
+    if terminal or kind == "terminal" or (kind == "auto" and not token):
+        return Channel(TerminalMessenger(stream, clock.now, zone_of(settings.timezone), colour=colour))
+    if not token:
+        raise NotConfiguredError(
+            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',
+            next_step=f"Get one from @BotFather and put it into {settings.home.env_file}.",
+        )
+    allow = config.telegram.allow
+    if not allow:
+        raise NotConfiguredError(
+            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
+            next_step=f"Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in "
+            f"{settings.home.config}; or run 'nudge run --terminal'.",
+        )
+    from nudge.adapters.telegram import TelegramChannel
+    from nudge.adapters.telegram.client import PUBLIC_API
+
+    api_base = settings.environment.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
+    telegram = TelegramChannel(token, person=allow[0], allowed=allow, clock=clock, api_base=api_base)
+    return Channel(telegram, telegram)
+
+
+async def who_talks(daemon: Daemon, ports: Ports) -> str:
+    """The agent that the person talks to: the coach of that name, else the first coach there is."""
+    agents = await daemon.store.agents.all()
+    coaches = [agent.name for agent in agents if ports.is_coach(agent)]
+    return DEFAULT if DEFAULT in coaches or not coaches else coaches[0]
