@@ -7,9 +7,16 @@ from nudge.errors import NotConfiguredError
 
 
 def sqlite_path(url: str) -> str:
-    """`sqlite:///path` is that path, `sqlite://:memory:` one in memory. Four slashes are an absolute path too."""
+    """`sqlite:///path` is that path, `sqlite://:memory:` one in memory. Four slashes are an absolute path too.
+
+    Without a path SQLite would make a database that is gone at the end, and a relative one would be another for every
+    folder that nudge is called from: both are refused.
+    """
     rest = url.removeprefix("sqlite://")
-    return rest[1:] if rest.startswith("//") else rest
+    path = rest[1:] if rest.startswith("//") else rest
+    if not path.startswith("/") and path != ":memory:":
+        raise _unknown()
+    return path
 
 
 def open_sqlite(path: str) -> SqlStore:
@@ -27,7 +34,11 @@ async def open_store(url: str, *, connections: int = 8) -> SqlStore:
         from nudge.adapters.postgres import PostgresDatabase
 
         return SqlStore(await PostgresDatabase.open(url, connections=connections))
-    raise NotConfiguredError(
+    raise _unknown()
+
+
+def _unknown() -> NotConfiguredError:
+    return NotConfiguredError(
         "NUDGE_DATABASE_URL is not a database this nudge knows.",
         next_step="Use sqlite:///path/to/nudge.db or postgresql://user:password@host/name, or leave it out.",
     )

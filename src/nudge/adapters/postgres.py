@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import psycopg
+import psycopg.conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from nudge.adapters.sql.blocks import latest_version, migrations, psycopg_blocks, statements
 from nudge.adapters.sql.database import Probe, Row, storable
-from nudge.errors import StoreError, StoreFullError, StoreNewerError
+from nudge.errors import NotConfiguredError, StoreError, StoreFullError, StoreNewerError
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # a command that logs nothing prints nothing
 
 _SERIAL = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 _MIGRATION_LOCK = 0x6E75646765  # "nudge"; two processes that start at once take turns
@@ -42,6 +46,7 @@ class PostgresDatabase:
     @classmethod
     async def open(cls, url: str, *, connections: int = 8) -> PostgresDatabase:
         """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error."""
+        _check(url)
         pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
             url,
             min_size=1,
@@ -177,6 +182,21 @@ class PostgresDatabase:
 
     async def close(self) -> None:
         await self._pool.close()
+
+
+def _check(url: str) -> None:
+    """Refuse a URL that is not understood, or otherwise than it was meant: the server's library would quote it."""
+    authority, _, name = url.partition("://")[2].partition("?")[0].partition("/")
+    try:
+        if authority.count("@") < 2 and "@" not in name:
+            psycopg.conninfo.conninfo_to_dict(url)
+            return
+    except psycopg.ProgrammingError:
+        pass
+    raise NotConfiguredError(
+        "NUDGE_DATABASE_URL is not a URL that PostgreSQL understands.",
+        next_step="Write postgresql://user:password@host/name; in a password, write @ as %40, : as %3A and / as %2F.",
+    )
 
 
 class _translation:  # noqa: N801  (reads as a statement: with _translation())

@@ -1,0 +1,61 @@
+"""Which database a URL means, and what is said of one that means none."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from nudge.adapters.open_store import open_store, sqlite_path
+from nudge.errors import NotConfiguredError, StoreError
+from tests.integration.outside import everything_said
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("sqlite:///srv/nudge.db", "/srv/nudge.db"),
+        ("sqlite:////srv/nudge.db", "/srv/nudge.db"),
+        ("sqlite:///a home/#1?/nudge.db", "/a home/#1?/nudge.db"),
+        ("sqlite://:memory:", ":memory:"),
+    ],
+)
+def test_a_sqlite_url_names_a_file(url: str, path: str) -> None:
+    assert sqlite_path(url) == path
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        pytest.param("sqlite://", id="no path: SQLite would make a database that is gone at the end"),
+        pytest.param("sqlite:", id="no slashes"),
+        pytest.param("sqlite:nudge.db", id="a path without slashes"),
+        pytest.param("sqlite://nudge.db", id="a relative path, another one for every folder"),
+        pytest.param("mysql://u:s3cretpw@h/d", id="another database"),
+        pytest.param("postgresql://u:s3cretpw@[::1/d", id="an address with one bracket"),
+        pytest.param("postgresql://u:s3cretpw@h/d?frobnicate=1", id="an unknown option"),
+        pytest.param("postgresql://u:s3c@retpw@127.0.0.1:1/d", id="a password with an @ in it"),
+        pytest.param("postgresql://u:s3c/retpw@127.0.0.1:1/d", id="a password with a / in it"),
+        pytest.param("postgresql://u:s3c?retpw@127.0.0.1:1/d", id="a password with a ? in it"),
+    ],
+)
+async def test_a_url_that_means_nothing_is_refused_without_showing_it(
+    url: str, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(NotConfiguredError) as caught:
+        await open_store(url)
+    said = everything_said(caught.value) + caplog.text + "".join(capsys.readouterr())
+    assert "retpw" not in said
+    assert caught.value.next_step
+
+
+async def test_a_server_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nudge.adapters.postgres._CONNECT_SECONDS", 0.2)
+    heard: list[logging.LogRecord] = []
+    handler = logging.Handler()
+    handler.emit = heard.append  # type: ignore[method-assign]
+    monkeypatch.setattr(logging, "lastResort", handler)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    with pytest.raises(StoreError, match="does not answer"):
+        await open_store("postgresql://u:s3cretpw@127.0.0.1:1/d")
+    assert heard == []  # where no logs are configured, Python would print them in the middle of a command's output
