@@ -1,28 +1,25 @@
-"""The attention gate over a home's settings: whoever the person is and however the budget is configured."""
+"""The attention gate over a home: its person's documents, its routines' claims, its configuration."""
 
 from __future__ import annotations
 
+from nudge.adapters.document_files import HomeDocuments
 from nudge.adapters.settings import Settings
-from nudge.app.attention import ClaimsOf, Gate
-from nudge.app.person import Person, PersonOf
+from nudge.app.attention import Gate
+from nudge.app.coach.desk import Desk
 from nudge.app.ports.store import Store
-from nudge.core.instants import Instant, zone_of
+from nudge.app.reminders import Reminders
 
 
-async def _no_claims(agent: str, now: Instant) -> tuple[Instant, ...]:
-    return ()
-
-
-def gate_of(
-    store: Store, settings: Settings, person_of: PersonOf | None = None, claims_of: ClaimsOf = _no_claims
-) -> Gate:
+async def gate_of(store: Store, settings: Settings, agent: str) -> Gate:
+    """As the daemon has it, for commands that work without one."""
     section = settings.table.get("attention")
     options = section if isinstance(section, dict) else {}
-    zone = zone_of(settings.timezone)
+    desk = Desk(store, HomeDocuments(settings.home), settings.timezone)
+    await desk.open(agent)
     return Gate(
         store,
-        person_of or (lambda agent: Person(zone)),
-        claims_of,
+        desk.person,
+        Reminders(store, desk.person).claims,
         capacity=int(options.get("capacity", 5)),
         refill_minutes=int(options.get("refill_minutes", 90)),
         budget=options.get("ping_budget", "on") != "off",
