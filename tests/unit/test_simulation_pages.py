@@ -54,7 +54,7 @@ def test_the_timeline_reads_as_a_diary() -> None:
     assert "  12:00       deferred        heartbeat: until 14:00. You had said that you were busy." in lines
     assert f"  20:00       asleep          {PAUSED}" in lines
     assert any(
-        "1 message · 1 reply · pings 3.0–4.0 · 1 phone signal · 1 call, 2,100 tokens · ≈ $0.0025" in n for n in lines
+        "1 message · 1 reply · pings 3.0–4.0 · 1 phone signal · 1 call, 2,100 tokens, ≈ $0.0025" in n for n in lines
     )
     assert max(len(line) for line in lines) <= 100
     assert all(line == line.rstrip() for line in lines)

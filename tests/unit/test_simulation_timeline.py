@@ -117,13 +117,23 @@ def test_signals_and_calls_are_not_lines_and_do_not_break_a_fold() -> None:
 
 def test_another_reason_is_another_line_but_another_distance_is_not() -> None:
     skipped = [
-        ended(at(16, 12), Result.SKIPPED, "nothing has changed since the last judgment 45 min ago"),
-        ended(at(16, 13), Result.SKIPPED, "nothing has changed since the last judgment 2 h 30 min ago"),
-        ended(at(16, 14), Result.SKIPPED, "nothing has changed since the last judgment 3 h ago"),
-        ended(at(16, 15), Result.SKIPPED, "something else"),
+        ended(at(16, 12), Result.SKIPPED, "No condition since 45 min ago", kind="reminder"),
+        ended(at(16, 13), Result.SKIPPED, "No condition since 2 h 30 min ago", kind="reminder"),
+        ended(at(16, 14), Result.SKIPPED, "No condition since 3 h ago", kind="reminder"),
+        ended(at(16, 15), Result.SKIPPED, "something else", kind="reminder"),
     ]
     assert [line.count for line in lines_of(skipped)] == [3, 1]
     assert plain(skipped[0].reason) == plain(skipped[2].reason)
+
+
+def test_heartbeats_that_came_to_nothing_are_one_line() -> None:
+    beats = [
+        ended(at(16, 12), Result.FIRED, "heartbeat_ok: This is the first judgment."),
+        ended(at(16, 13), Result.SKIPPED, "Nothing has changed since the last judgment 45 min ago."),
+        ended(at(16, 14), Result.SUPPRESSED, "You had said that you were busy."),
+        ended(at(16, 15), Result.SKIPPED, "Nothing has changed since the last judgment 2 h ago."),
+    ]
+    assert [(line.count, line.silent) for line in lines_of(beats)] == [(3, True), (1, False)]
 
 
 def test_a_firing_is_not_told_twice() -> None:
@@ -131,7 +141,7 @@ def test_a_firing_is_not_told_twice() -> None:
     message = sent(at(16, 10), key="briefing:morning", slot_at=slot)
     fired = ended(at(16, 10), Result.FIRED, key="briefing:morning", slot_at=slot)
     silent = ended(at(16, 11), Result.FIRED, "heartbeat_ok")
-    assert list(lines_of([fired, message, silent])) == [Line(message, message.at), Line(silent, silent.at)]
+    assert list(lines_of([fired, message, silent])) == [Line((message,)), Line((silent,))]
 
 
 @pytest.mark.parametrize(

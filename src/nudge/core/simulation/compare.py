@@ -15,23 +15,25 @@ MOST_COLUMNS = 6
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One number of each column. `better` says which way is good, where one is: -1 less, 1 more, 0 neither."""
+    """One number of each column; None where the column has no such thing (the level of a bucket that is off)."""
 
     name: str
-    values: tuple[float, ...]
+    values: tuple[float | None, ...]
     digits: int = 0
-    better: int = 0
 
     @property
     def differs(self) -> bool:
-        return len({round(value, self.digits) for value in self.values}) > 1
+        return len({self.cell(column) for column in range(len(self.values))}) > 1
 
     def cell(self, column: int) -> str:
-        return f"{self.values[column]:,.{self.digits}f}"
+        value = self.values[column]
+        return "off" if value is None else f"{value:,.{self.digits}f}"
 
     def difference(self, column: int) -> str:
         """The change from the first column, with its share where there is something to compare with."""
         first, value = self.values[0], self.values[column]
+        if first is None or value is None:
+            return "" if first == value else "≠"
         change = value - first
         if round(change, self.digits) == 0:
             return "="
@@ -70,30 +72,27 @@ def variants(words: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     return [(" ".join(f"{key}={value}" for key, value in one.items()) or AS_CONFIGURED, one) for one in found]
 
 
-_ROWS: tuple[tuple[str, Callable[[Summary], float], int, int], ...] = (
-    ("messages a day", lambda one: one.messages_a_day, 1, 0),
-    ("most messages in a day", lambda one: max(one.per_day, default=0), 0, -1),
-    ("replies", lambda one: one.replies, 0, 0),
-    ("quiet-hour violations", lambda one: one.quiet_violations, 0, -1),
-    ("suppressed", lambda one: one.results.get("suppressed", 0), 0, 0),
-    ("deferred", lambda one: one.results.get("deferred", 0), 0, 0),
-    ("skipped", lambda one: one.results.get("skipped", 0), 0, 0),
-    ("held back by an empty bucket", lambda one: one.rules.get("bucket-empty", 0), 0, -1),
-    ("held back for the reserve", lambda one: one.rules.get("bucket-reserved", 0), 0, 0),
-    ("reserve broken", lambda one: one.reserved - one.reserve_kept, 0, -1),
-    ("lowest bucket level", lambda one: -1.0 if one.lowest_level is None else one.lowest_level, 1, 0),
-    ("model calls", lambda one: sum(one.calls.values()), 0, -1),
-    ("heartbeat calls", lambda one: one.calls.get("heartbeat", 0), 0, -1),
-    ("input tokens", lambda one: one.input_tokens, 0, -1),
-    ("output tokens", lambda one: one.output_tokens, 0, -1),
-    ("cost a month, dollars (estimate)", lambda one: one.monthly_would_cost / 1_000_000, 2, -1),
-    ("hours asleep on the budget", lambda one: one.asleep_hours, 1, -1),
+_ROWS: tuple[tuple[str, Callable[[Summary], float | None], int], ...] = (
+    ("messages a day", lambda one: one.messages_a_day, 1),
+    ("most messages in a day", lambda one: max(one.per_day, default=0), 0),
+    ("replies", lambda one: one.replies, 0),
+    ("quiet-hour violations", lambda one: one.quiet_violations, 0),
+    ("suppressed", lambda one: one.results.get("suppressed", 0), 0),
+    ("deferred", lambda one: one.results.get("deferred", 0), 0),
+    ("skipped", lambda one: one.results.get("skipped", 0), 0),
+    ("held back by an empty bucket", lambda one: one.rules.get("bucket-empty", 0), 0),
+    ("held back for the reserve", lambda one: one.rules.get("bucket-reserved", 0), 0),
+    ("reserve broken", lambda one: one.reserved - one.reserve_kept, 0),
+    ("lowest bucket level", lambda one: one.lowest_level, 1),
+    ("model calls", lambda one: sum(one.calls.values()), 0),
+    ("heartbeat calls", lambda one: one.calls.get("heartbeat", 0), 0),
+    ("input tokens", lambda one: one.input_tokens, 0),
+    ("output tokens", lambda one: one.output_tokens, 0),
+    ("cost a month, dollars (estimate)", lambda one: one.monthly_would_cost / 1_000_000, 2),
+    ("hours asleep on the budget", lambda one: one.asleep_hours, 1),
 )
 
 
 def compare(columns: Mapping[str, Summary]) -> list[Row]:
-    """All numbers of the columns side by side, in a fixed order. A bucket that is off has the level -1."""
-    return [
-        Row(name, tuple(float(value(summary)) for summary in columns.values()), digits, better)
-        for name, value, digits, better in _ROWS
-    ]
+    """All numbers of the columns side by side, in a fixed order."""
+    return [Row(name, tuple(value(one) for one in columns.values()), digits) for name, value, digits in _ROWS]

@@ -27,6 +27,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     "Start": {
         "init": Command("init", "make a home with commented templates"),
         "run": Command("run", "start the daemon in this terminal"),
+        "chat": Command("chat", "talk to the coach in this terminal"),
         "status": Command("status", "what the daemon is doing"),
         "stop": Command("stop", "end the daemon gracefully"),
         "doctor": Command("doctor", "check everything, and mend what can be mended"),
@@ -54,7 +55,9 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Look": {
         "log": Command("log", "what happened: outcomes and activity"),
+        "inbox": Command("inbox", "what waits for an agent that you run yourself"),
         "why": Command("why", "why it acted, or didn't"),
+        "simulate": Command("simulate", "what it would do in a week, and what that would cost"),
     },
     "Attention": {
         "ping-budget": Command("ping_budget", "how many unasked messages may still reach the person"),

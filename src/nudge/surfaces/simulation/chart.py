@@ -12,8 +12,8 @@ from nudge.surfaces.simulation.markup import safe, tag
 
 LEFT, HOUR_WIDTH, TOP = 92, 34, 24
 CHART = 24 * HOUR_WIDTH
-SIDE, SIDE_WIDTH = LEFT + CHART + 22, 96
-WIDTH = SIDE + SIDE_WIDTH + 48
+SIDE, SIDE_WIDTH = LEFT + CHART + 40, 90
+WIDTH = SIDE + SIDE_WIDTH + 44
 MANY_DAYS = 45
 
 KINDS = {
@@ -38,7 +38,7 @@ def day_chart(timeline: Timeline) -> str:
 
 def hour_chart(by_hour: tuple[int, ...], plan: Plan) -> str:
     """How many messages came in each hour of the day, altogether."""
-    width, height, base = 480, 150, 118
+    width, height, base = 480, 220, 188
     step, most = width / 24, max(by_hour) or 1
     parts = [
         tag("rect", style="quiet", x=left * step, y=6, width=(right - left) * step, height=base - 6)
@@ -124,10 +124,13 @@ def _title(text: str) -> str:
 
 def _bucket(day: Day, plan: Plan, base: int, tall: int, capacity: int) -> Iterator[str]:
     """The level over the day. Where the clock goes back an hour, its second pass is not drawn over the first."""
-    found = [(one.at, one.level) for one in day.samples if one.level is not None]
-    found += [(one.at, one.level) for one in day.sent() if one.level is not None]
+    found = [(one.at, 0, one.level) for one in day.samples if one.level is not None]
+    for one in day.sent():
+        if one.level is not None:
+            before = one.level if one.reply or one.exact else min(capacity * PING, one.level + PING)
+            found += [(one.at, 1, before), (one.at, 2, one.level)]
     points: list[tuple[float, float]] = []
-    for at, level in sorted(found):
+    for at, _, level in sorted(found):
         hour = wall_hour(at, plan.zone)
         if not points or hour >= points[-1][0]:
             points.append((hour, base - level / (capacity * PING) * tall))

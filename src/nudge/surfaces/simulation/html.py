@@ -32,7 +32,7 @@ def page(timeline: Timeline) -> str:
         hour_chart(summary.by_hour, plan),
         "</section>",
         '<section class="card"><h2>What was held back, and why</h2><p>Every occurrence has one outcome.</p>',
-        _table({**summary.results, **{f"… by the rule {rule}": count for rule, count in summary.rules.items()}}),
+        _table({**summary.results, **{f"held back by {rule}": count for rule, count in summary.rules.items()}}),
         "</section>",
         "</div>",
         '<section class="card"><h2>Timeline</h2>',

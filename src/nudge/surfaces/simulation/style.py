@@ -40,7 +40,7 @@ svg { display: block; width: 100%; height: auto; overflow: visible; }
 svg text { font: 11px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; fill: var(--soft); }
 svg text.day { fill: var(--ink); font-size: 12px; } svg text.small { font-size: 10px; fill: var(--faint); }
 .rule { stroke: var(--grid); stroke-width: 1; } .edge { stroke: var(--line); stroke-width: 1; }
-.quiet { fill: var(--quiet); } .bucket { fill: var(--bucket); opacity: 0.55; }
+.quiet { fill: var(--quiet); } .bucket { fill: var(--bucket); opacity: 0.38; }
 .level { fill: none; stroke: var(--bucket-line); stroke-width: 1.3; stroke-linejoin: round; }
 .dot { stroke: var(--card); stroke-width: 1.5; }
 .briefing { fill: var(--briefing); } .heartbeat { fill: var(--heartbeat); } .reminder { fill: var(--reminder); }

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from nudge.core.claims import PING
 from nudge.core.instants import Instant, to_datetime
 from nudge.core.money import Micros
+from nudge.core.outcome import Result
 from nudge.core.simulation.compare import Row
 from nudge.core.simulation.folds import Line, lines_of
 from nudge.core.simulation.summary import Summary, summarise
@@ -87,7 +88,7 @@ def comparison_lines(titles: Sequence[str], rows: Sequence[Row]) -> Iterator[str
     if not different:
         yield "No number differs."
     elif same:
-        yield f"The same in all: {', '.join(same)}."
+        yield from _wrapped(f"The same in all: {', '.join(same)}.", WIDTH)
 
 
 def _day_head(day: Day, width: int) -> str:
@@ -108,11 +109,14 @@ def _line(line: Line, plan: Plan, width: int) -> str:
             subject, text = ("" if event.reply else event.subject), event.text
             if event.level is not None and not event.reply and not event.exact:
                 end = gauge(event.level)
+        case Ended() if line.silent:
+            word, subject, text = "silent", event.subject, _silence(line)
         case Ended():
             word = event.result.value
             subject, text = event.subject, event.reason
-            if event.until is not None and not event.final:
-                text = f"until {to_datetime(event.until, zone):%H:%M}. {text}"
+            last = line.events[-1]
+            if isinstance(last, Ended) and last.until is not None and not last.final:
+                text = f"until {to_datetime(last.until, zone):%H:%M}. {text}"
         case Said():
             word, subject, text = "said", "", f"“{event.text}”"
         case Noted():
@@ -125,6 +129,14 @@ def _line(line: Line, plan: Plan, width: int) -> str:
     room = width - len(start) - (len(end) + 2 if end else 0)
     body = clipped(about + one_line(text), room)
     return f"{start}{body:<{room}}  {end}" if end else f"{start}{body}".rstrip()
+
+
+def _silence(line: Line) -> str:
+    judged = sum(isinstance(one, Ended) and one.result is not Result.SKIPPED for one in line.events)
+    unchanged = line.count - judged
+    if not unchanged:
+        return "judged, nothing to say."
+    return f"judged {judged}×, nothing to say; unchanged {unchanged}×." if judged else "nothing had changed."
 
 
 def gauge(level: int) -> str:
@@ -148,8 +160,9 @@ def _day_foot(day: Day, width: int) -> Iterator[str]:
         tokens = sum(one.input + one.output for one in asked)
         cost = sum(one.cost for one in asked)
         free = all(one.free for one in asked)
-        parts.append(f"{_plural(len(asked), 'call')}, {tokens:,} tokens")
-        parts.append(f"{'a model would cost ' if free else ''}≈ {dollars(cost)}")
+        parts.append(
+            f"{_plural(len(asked), 'call')}, {tokens:,} tokens, ≈ {dollars(cost)}{' with a model' if free else ''}"
+        )
     if any(sample.limit for sample in day.samples):
         parts.append(f"budget {day.percent}%")
     for row in _wrapped(" · ".join(parts), width - 2):

@@ -1,0 +1,164 @@
+"""The real daemon on a virtual clock with a simulated person: a week takes as long as the work in it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from nudge.adapters.document_files import HomeDocuments
+from nudge.adapters.home import Home
+from nudge.adapters.home_seeds import HomeSeeds
+from nudge.adapters.sqlite import SqliteDatabase
+from nudge.adapters.virtual_time import VirtualClock, run_virtual
+from nudge.app.ports.conditions import Question, Verdict
+from nudge.app.ports.model import Model
+from nudge.app.ports.store import Store
+from nudge.app.reminders import ROUTINES
+from nudge.core.instants import DAY, HOUR, SECOND, Instant
+from nudge.core.pings import PingBudget
+from nudge.core.prices import PriceTable
+from nudge.core.simulation.person import Profile
+from nudge.core.simulation.timeline import Asked, Plan, Sample, Timeline
+from nudge.surfaces.daemon.assemble import Daemon, Options, Ports
+from nudge.surfaces.simulation.carry_over import Belongings, carry_over
+from nudge.surfaces.simulation.channel import SimulatedPerson
+from nudge.surfaces.simulation.documents import DocumentsInMemory
+from nudge.surfaces.simulation.journal import Journal, JournalStore
+from nudge.surfaces.simulation.reading import Record, timeline_of
+
+LONGEST_WAIT = 3600.0
+"""Nothing but the simulated person and the timers themselves wakes the daemon, and both poke it."""
+
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+Note = Callable[[Asked], None]
+MakeModels = Callable[[Callable[[], Instant], Note], tuple[Model | None, Model]]
+"""Given a clock and where to note calls: the model that is paid for, if any, and the rules."""
+
+
+@dataclass
+class Assumed:
+    """Conditions are commands of the person's. A simulation runs none of them: each is taken as met."""
+
+    asked: set[str] = field(default_factory=set)
+
+    async def ask(self, question: Question) -> Verdict:
+        self.asked.add(question.reminder_id)
+        return Verdict(True)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One simulation in a home that may be written. `on_day` is told how many days are over."""
+
+    plan: Plan
+    profile: Profile
+    home: Home
+    options: Options
+    prices: PriceTable
+    belongings: Belongings
+    make_models: MakeModels
+    on_day: Callable[[int], None] = lambda days: None
+
+    def run(self) -> Timeline:
+        with silent_logs():
+            return run_virtual(self._live, self.plan.start)
+
+    async def _live(self, clock: VirtualClock) -> Timeline:
+        journal = Journal()
+        store = JournalStore(SqliteDatabase.open(":memory:"), journal)
+        try:
+            notes = await carry_over(self.belongings, store, self.plan)
+            person = SimulatedPerson(self.plan, self.profile, store, clock)
+            asked: list[Asked] = []
+            conditions = Assumed()
+            model, rules = self.make_models(clock.now, asked.append)
+            ports = Ports(
+                store,
+                clock,
+                person,
+                DocumentsInMemory(HomeDocuments(self.home)),
+                rules,
+                self.prices,
+                model=model,
+                conditions=conditions,
+                seeds=HomeSeeds(self.home),
+                new_id=ids_from(self.plan.seed),
+            )
+            daemon = Daemon(ports, replace(self.options, longest_wait=LONGEST_WAIT))
+            samples = await self._run(clock, daemon, person)
+            if conditions.asked:
+                notes.append(f"{len(conditions.asked)} conditions are commands; none was run, each was taken as met.")
+            reminders = await store.reminders.everything(self.plan.agent)
+            bucket = self.options.ping_budget
+            record = Record(journal.entries, person.arrived, person.did, asked, samples, reminders, bucket, notes)
+            return timeline_of(self.plan, record)
+        finally:
+            await store.close()
+
+    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson) -> list[Sample]:
+        """Let them live until the end of the plan. Whoever ends before that ends it all."""
+        agent, samples = self.plan.agent, list[Sample]()
+        await daemon.start()
+        await daemon.store.timers.cancel(agent, ROUTINES)  # nobody writes files here, so nobody need look for changes
+        running = asyncio.create_task(daemon.run(), name="daemon")
+        beside = [
+            asyncio.create_task(person.live(lambda update: daemon.hear(agent, update)), name="person"),
+            asyncio.create_task(self._look(clock, daemon, samples), name="samples"),
+        ]
+        end = asyncio.create_task(clock.sleep((self.plan.end - clock.now()) / SECOND), name="end")
+        await asyncio.wait({end, running, *beside}, return_when=asyncio.FIRST_COMPLETED)
+        early = [task for task in (running, *beside) if task.done()]
+        for task in (end, *beside):
+            task.cancel()
+        daemon.stop()
+        await asyncio.gather(running, end, *beside, return_exceptions=True)
+        for task in early:
+            task.result()
+        return samples
+
+    async def _look(self, clock: VirtualClock, daemon: Daemon, samples: list[Sample]) -> None:
+        """Every hour: how full is the bucket, and how much of the day's money is used?"""
+        while True:
+            now = clock.now()
+            samples.append(await self._sample(daemon, daemon.store, now))
+            self.on_day((now - self.plan.start) // DAY)
+            await clock.sleep(HOUR / SECOND)
+
+    async def _sample(self, daemon: Daemon, store: Store, now: Instant) -> Sample:
+        """Before anybody has asked for its bucket there is none, and it counts as full."""
+        agent, sample = self.plan.agent, Sample(now)
+        if self.options.ping_budget:
+            row = await store.attention.get(agent)
+            budget = PingBudget(self.options.capacity) if row is None else row.budget
+            sample = Sample(now, budget.level_at(now), budget.capacity)
+        if self.plan.model == "offline":
+            return sample
+        status = await daemon.spending.state(agent, now)
+        asleep = not status.state.may_go_on
+        return replace(sample, spent=status.meter.spent, limit=status.meter.limit, asleep=asleep)
+
+
+def ids_from(seed: int) -> Callable[[], str]:
+    """New ids for reminders that are the same in every run with that seed."""
+    random = Random(f"ids:{seed}")  # noqa: S311  (a seed must give the same life again; no id here is a secret)
+    return lambda: "r-" + "".join(random.choice(_ALPHABET) for _ in range(6))
+
+
+@contextmanager
+def silent_logs() -> Iterator[None]:
+    """What the daemon would write to its log is the timeline's business here."""
+    log = logging.getLogger("nudge")
+    before = log.propagate
+    handler = logging.NullHandler()
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = before

@@ -1,0 +1,161 @@
+"""From what was asked on the command line to a run: which home, which person, which days, which model."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+
+from nudge.adapters.clock import SystemClock
+from nudge.adapters.config import load_config
+from nudge.adapters.document_files import HomeDocuments
+from nudge.adapters.home import Home
+from nudge.adapters.offline import OfflineModel
+from nudge.adapters.price_file import load_prices
+from nudge.adapters.settings import Settings
+from nudge.app.ports.model import Model
+from nudge.core.coach.documents import Document
+from nudge.core.coach.goals import parse_goals
+from nudge.core.coach.targets import Targets, choose
+from nudge.core.instants import Instant, local_date, zone_of
+from nudge.core.simulation.timeline import Plan, Timeline
+from nudge.errors import NotConfiguredError, NotFoundError
+from nudge.surfaces.daemon.world import options_of, routes_of
+from nudge.surfaces.simulation.carry_over import Belongings, read_belongings
+from nudge.surfaces.simulation.engine import Engine, MakeModels, Note
+from nudge.surfaces.simulation.home_copy import copied_home
+from nudge.surfaces.simulation.models import SCRIPTED, CountingModel, Rates
+from nudge.surfaces.simulation.overrides import overridden
+from nudge.surfaces.simulation.persons import load_person
+from nudge.surfaces.simulation.real_model import StandingStill
+
+MODELS = ("offline", "scripted", "real")
+OWNER = "simulation"
+
+
+@dataclass(frozen=True)
+class Request:
+    """`first` None is today, on the person's clock."""
+
+    home: Home
+    days: int = 7
+    first: date | None = None
+    agent: str = "coach"
+    person: str = "night-owl"
+    seed: int = 1
+    model: str = "offline"
+    environment: Mapping[str, str] | None = None
+    now: Instant = field(default_factory=lambda: SystemClock().now())
+
+
+class Simulations:
+    """A copy of a home, in which any number of configurations can be tried."""
+
+    def __init__(self, request: Request, home: Home, original: Settings, belongings: Belongings) -> None:
+        self._request = request
+        self._home = home
+        self._original = original
+        self._belongings = belongings
+        self._profile = load_person(request.person, request.home if request.home.exists else None)
+
+    def run(
+        self, changes: Mapping[str, str] | None = None, on_day: Callable[[int], None] = lambda days: None
+    ) -> Timeline:
+        """One life under the home's configuration with those changes."""
+        settings = overridden(self._original, changes or {})
+        config = load_config(settings)
+        rates = Rates(load_prices(self._home.path), routes_of(config), config.spending.tier)
+        with self._models(settings, rates) as make_models:
+            engine = Engine(
+                self._plan(settings, changes or {}),
+                self._profile,
+                self._home,
+                options_of(settings, config, OWNER),
+                rates.prices,
+                self._belongings,
+                make_models,
+                on_day,
+            )
+            return engine.run()
+
+    def _plan(self, settings: Settings, changes: Mapping[str, str]) -> Plan:
+        request, targets = self._request, self._targets(settings)
+        quiet = targets.quiet_hours
+        return Plan(
+            request.first or local_date(request.now, targets.zone),
+            request.days,
+            targets.timezone,
+            request.agent,
+            self._profile.name,
+            request.seed,
+            request.model,
+            (quiet.start, quiet.end),
+            dict(changes),
+        )
+
+    def _targets(self, settings: Settings) -> Targets:
+        content = HomeDocuments(self._home).read(self._request.agent, "GOALS.md")
+        if content is None:
+            return Targets(timezone=zone_of(settings.timezone).key)
+        return choose(None, parse_goals(Document.decode(content).text).parsed).targets
+
+    @contextmanager
+    def _models(self, settings: Settings, rates: Rates) -> Iterator[MakeModels]:
+        match self._request.model:
+            case "offline":
+                yield _offline(rates)
+            case "scripted":
+                yield _paid(OfflineModel(), rates, SCRIPTED, estimated=True)
+            case _:
+                real = _real(settings)
+                try:
+                    yield _paid(real, rates, real.name, estimated=False)
+                finally:
+                    asyncio.run(real.close())
+
+
+@contextmanager
+def simulations(request: Request) -> Iterator[Simulations]:
+    """Copy the home, look into its store, and clear the copy away afterwards."""
+    original = Settings.read(request.home, request.environment)
+    with copied_home(request.home) as home:
+        belongings = Belongings()
+        if request.home.exists:
+            belongings = asyncio.run(read_belongings(original, request.agent, home.path.parent))
+        if belongings.agent is None and request.agent != "coach":
+            raise NotFoundError(
+                f"There is no agent called {request.agent!r}.", next_step="Agents: coach. See 'nudge agent list'."
+            )
+        yield Simulations(request, home, _with_table(original, request.home, home), belongings)
+
+
+def _with_table(original: Settings, there: Home, copy: Home) -> Settings:
+    """Errors in the configuration name the person's own file; a home that does not exist has the templates' one."""
+    return original if there.exists else Settings(copy, original.environment, Settings.read(copy, {}).table)
+
+
+def _offline(rates: Rates) -> MakeModels:
+    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
+        return None, CountingModel(OfflineModel(), rates, now, note, name="offline", free=True)
+
+    return make
+
+
+def _paid(model: Model, rates: Rates, name: str, *, estimated: bool) -> MakeModels:
+    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
+        return CountingModel(model, rates, now, note, name=name, estimated=estimated), OfflineModel()
+
+    return make
+
+
+def _real(settings: Settings) -> Model:
+    if not settings.environment.get("ANTHROPIC_API_KEY"):
+        raise NotConfiguredError(
+            "A real model needs a key, and there is none.",
+            next_step=f"Put ANTHROPIC_API_KEY into {settings.home.env_file}, or use --model scripted for an estimate.",
+        )
+    from nudge.adapters.anthropic import AnthropicModel
+
+    return StandingStill(lambda: AnthropicModel.from_settings(settings.environment, clock=SystemClock()))
