@@ -62,6 +62,11 @@ class Home:
         return self.run / "daemon.lock"
 
     @property
+    def chat_history(self) -> Path:
+        """What was typed in a terminal, for its arrow keys."""
+        return self.run / "chat_history"
+
+    @property
     def socket(self) -> Path:
         """Where the daemon listens. A socket's path has at most 107 bytes (103 on macOS): a home that lies deeper keeps
         its socket in a private folder of the system's temporary one, under a name made from the home's path."""

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import tzinfo
-from typing import TextIO
+from typing import Protocol
 
 from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.core.instants import Instant, to_datetime
 
 
+class Stream(Protocol):
+    def write(self, text: str, /) -> int: ...
+
+    def flush(self) -> None: ...
+
+
 class TerminalMessenger:
-    def __init__(self, stream: TextIO, now: Callable[[], Instant], zone: tzinfo, *, colour: bool = False) -> None:
+    def __init__(
+        self, stream: Stream, now: Callable[[], Instant], zone: Callable[[], tzinfo], *, colour: bool = False
+    ) -> None:
         self._stream = stream
         self._now = now
         self._zone = zone
         self._colour = colour
 
     async def send(self, message: Outbound) -> Receipt:
-        clock = to_datetime(self._now(), self._zone).strftime("%H:%M")
+        clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
         lines = message.text.splitlines() or [""]
         head = f"\033[36m{clock}\033[0m" if self._colour else clock
         text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])

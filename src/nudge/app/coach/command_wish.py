@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nudge.app.coach.buttons import Buttons
-from nudge.app.coach.commands import Asked
+from nudge.app.coach.commands import Asked, whole_seconds
 from nudge.app.coach.desk import Desk
 from nudge.app.coach.reminding import PersonReminders
 from nudge.app.coach.undo import Deed, Undo
@@ -28,10 +28,10 @@ class WishCommands:
     async def remind(self, asked: Asked) -> str:
         if not asked.words:
             return "What, and when? For example: /remind call Mum by Friday 5pm"
-        targets = self._desk.targets(asked.agent)
-        text, when = split_reminder(f"/remind {asked.words}", asked.now, targets.zone)
+        targets, now = self._desk.targets(asked.agent), whole_seconds(asked.now)
+        text, when = split_reminder(f"/remind {asked.words}", now, targets.zone)
         number = await self._reminders.remind(asked.agent, text, when, asked.now)
-        words = f"I'll remind you: {text}. {when.echo(asked.now, targets.zone)}"
+        words = f"I'll remind you: {text}. {when.echo(now, targets.zone)}"
         await self._undo.remember(asked.agent, Deed(f"the reminder “{text}”", reminders=(number,)))
         return f"{words} [{number}]"
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from nudge.core.instants import Instant
+from nudge.core.instants import SECOND, Instant
 
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:@\w+)?(?:\s+(.*))?", re.DOTALL)
 
@@ -50,6 +50,11 @@ def read_command(text: str) -> tuple[str, str] | None:
     """
     match = _COMMAND.fullmatch(text.strip())
     return (match[1].lower().replace("_", "-"), (match[2] or "").strip()) if match else None
+
+
+def whole_seconds(now: Instant) -> Instant:
+    """The moment that "in 20 minutes" counts from: nobody wants to be told about microseconds."""
+    return Instant(now // SECOND * SECOND)
 
 
 def menu(commands: Mapping[str, Command]) -> list[tuple[str, str]]:

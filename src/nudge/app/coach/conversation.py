@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.app.coach.actions import NAMES, ActionFailedError, Actions
-from nudge.app.coach.commands import Asked, Command
+from nudge.app.coach.commands import Asked, Command, whole_seconds
 from nudge.app.coach.desk import MEMORY, Desk
 from nudge.app.coach.pages import Edit, Pages
 from nudge.app.coach.reminding import PersonReminders
@@ -138,9 +138,8 @@ class Talk:
         """What is known, with the talk before this message: later messages wait for their own turn."""
         said = await self._store.conversations.recent(agent, LOOK_BACK)
         before = {one.id for one in said if one.id < heard.number or one.role == "assistant"}
-        facts = await self._desk.facts(
-            agent, FactsPurpose.CONVERSATION, now, due=await self._reminders.due(agent, now), text=heard.text
-        )
+        due = await self._reminders.due(agent, now)
+        facts = await self._desk.facts(agent, FactsPurpose.CONVERSATION, whole_seconds(now), due=due, text=heard.text)
         known = {(turn.at, turn.role, turn.text) for turn in facts.turns}
         turns = tuple(
             Said(one.role, one.content, one.at, one.forwarded)
@@ -158,7 +157,7 @@ class Talk:
             return Reply("")
         if _ATTACHMENT.fullmatch(heard.text):
             return Reply(ONLY_TEXT)
-        message = Said("user", heard.text, now, heard.forwarded)
+        message = Said("user", heard.text, facts.now, heard.forwarded)
         built = conversation(self._desk.documents(agent), facts.turns, message, facts.targets)
         request = ModelRequest(
             Purpose.CONVERSATION,
@@ -180,9 +179,8 @@ class Talk:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
-        reply = parse_reply(
-            answer.data if answer.data is not None else answer.text, now, facts.targets, forwarded=heard.forwarded
-        )
+        said = answer.data if answer.data is not None else answer.text
+        reply = parse_reply(said, facts.now, facts.targets, forwarded=heard.forwarded)
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
             return Reply(chat(facts)[0] if self._is_restraint(heard) else GARBLED)
@@ -229,14 +227,14 @@ class Talk:
         carried = await self._actions.carry_out(agent, reply.actions, now)
         done = [action for action in carried.done if action not in carried.unchanged]
         await self._pages.plan(agent, carried.edits, now)
-        words = " ".join(confirm(action, now, targets) for action in done)
+        words = " ".join(confirm(action, facts.now, targets) for action in done)
         await self._undo.remember(
             agent, Deed(words, carried.edits, carried.reminders, carried.wishes, heard.number, carried.noted)
         )
         for edit in carried.edits:
             settlement.feed("changed", f"{edit.name} was changed in a conversation.")
         told = replace(reply, actions=carried.done, refused=(*reply.refused, *carried.refused))
-        return told.words(now, targets, carried.unchanged) or "I couldn't do that."
+        return told.words(facts.now, targets, carried.unchanged) or "I couldn't do that."
 
     async def _summarise(self, agent: str, heard: Heard, facts: CoachFacts, reply: Reply, now: Instant) -> None:
         """Rewrite Recent Context: with the model's summary, else by rule."""

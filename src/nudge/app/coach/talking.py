@@ -98,11 +98,13 @@ class Talking:
         """Begin the weekly review, inside the caller's transaction; its first question is in the outbox then."""
         await self._review.start(agent, now, opening)
 
+    async def thinking(self, agent: str) -> bool:
+        """Whether a message still waits for its answer."""
+        return bool(await self._store.timers.of_agent(agent, prefix="turn:", limit=1))
+
     async def busy(self, agent: str) -> bool:
         """Whether a message still waits for its answer, or an answer for its way out."""
-        if await self._store.timers.of_agent(agent, prefix="turn:", limit=1):
-            return True
-        return bool(await self._store.outbox.pending(agent, 1))
+        return await self.thinking(agent) or bool(await self._store.outbox.pending(agent, 1))
 
 
 def _commands(look: LookCommands, wish: WishCommands, lane: LaneCommands) -> dict[str, Command]:

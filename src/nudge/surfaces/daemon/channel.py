@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import tzinfo
 from typing import TYPE_CHECKING
 
 from nudge.adapters.config import Config
@@ -11,7 +13,6 @@ from nudge.adapters.terminal import Stream, TerminalMessenger
 from nudge.app.agents import DEFAULT
 from nudge.app.coach.polling import Polling
 from nudge.app.ports.messenger import Messenger
-from nudge.core.instants import zone_of
 from nudge.errors import NotConfiguredError
 
 if TYPE_CHECKING:
@@ -40,13 +41,21 @@ class Channel:
 
 
 def channel_of(
-    settings: Settings, config: Config, clock: Clock, stream: Stream, *, terminal: bool, colour: bool
+    settings: Settings,
+    config: Config,
+    clock: Clock,
+    stream: Stream,
+    zone: Callable[[], tzinfo],
+    *,
+    terminal: bool,
+    colour: bool,
 ) -> Channel:
-    """The channel that the configuration asks for; `terminal` says that the person sits here."""
+    """The channel that the configuration asks for; `terminal` says that the person sits here. `zone` is the person's,
+    asked every time: they may travel."""
     token = settings.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
     kind = config.channel.kind
     if terminal or kind == "terminal" or (kind == "auto" and not token):
-        return Channel(TerminalMessenger(stream, clock.now, zone_of(settings.timezone), colour=colour))
+        return Channel(TerminalMessenger(stream, clock.now, zone, colour=colour))
     if not token:
         raise NotConfiguredError(
             'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',

@@ -9,13 +9,15 @@ import secrets
 import signal
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
+from datetime import tzinfo
+from pathlib import Path
 from typing import Any
 
 from nudge import __version__
 from nudge.adapters.clock import SystemClock
 from nudge.adapters.config import Config, load_config
 from nudge.adapters.logs import configure_logs
-from nudge.adapters.open_store import open_store
+from nudge.adapters.open_store import open_store, sqlite_path
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.app.ports.messenger import Outbound
@@ -65,7 +67,7 @@ async def _open(settings: Settings, clock: SystemClock, *, empty_database: bool)
     except StoreCorruptError:
         if not empty_database:
             raise
-    kept = set_aside(settings.home.database, clock.now())
+    kept = set_aside(Path(sqlite_path(settings.database_url)), clock.now())
     return await open_store(settings.database_url), kept.name
 
 
@@ -74,7 +76,11 @@ async def _run(
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in settings.environment
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=settings.home.chat_history) if terminal else None
-    channel = channel_of(settings, config, clock, prompt or sys.stdout, terminal=terminal, colour=colour)
+
+    def zone() -> tzinfo:
+        return daemon.desk.targets(agent).zone
+
+    channel = channel_of(settings, config, clock, prompt or sys.stdout, zone, terminal=terminal, colour=colour)
     beside = TerminalsBeside(channel.messenger, store, clock)
     ports = ports_of(settings, config, store, clock, beside)
     daemon = Daemon(ports, options_of(settings, config, instance))

@@ -1,0 +1,97 @@
+"""A line of input at the bottom of a terminal, and what is said above it.
+
+On a terminal it has line editing and a history; elsewhere lines are read until there are no more. What is printed while
+somebody types goes above their line, which is then shown again as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+_HISTORY_LINES = 500
+_CLEAR = "\r\033[K"
+
+
+class Prompt:
+    """`write` and `flush` make it a stream for whoever prints. `read` blocks, so it belongs into a thread."""
+
+    def __init__(
+        self, stdin: TextIO, stdout: TextIO, *, colour: bool = False, history: Path | None = None, sign: str = "> "
+    ) -> None:
+        self.interactive = stdin.isatty() and stdout.isatty()
+        self._stdin = stdin
+        self._stdout = stdout
+        self._sign = f"\001\033[32m\002{sign}\001\033[0m\002" if colour and self.interactive else sign
+        self._shown = self._sign.replace("\001", "").replace("\002", "")
+        self._history = history
+        self._readline: Any = None
+        self._terminal: Any = None
+        self._reading = False
+        if self.interactive and stdin is sys.stdin:
+            self._prepare()
+
+    def read(self) -> str | None:
+        """The next line, or None at the end of the input. Ctrl-C is the caller's to handle."""
+        if not self.interactive:
+            line = self._stdin.readline()
+            return line.rstrip("\r\n") if line else None
+        self._reading = True
+        try:
+            line = input(self._sign)
+        except EOFError:
+            self._stdout.write("\n")
+            return None
+        finally:
+            self._reading = False
+        self._remember(line)
+        return line
+
+    def write(self, text: str) -> int:
+        if self._reading:
+            typed = self._readline.get_line_buffer() if self._readline else ""
+            text = f"{_CLEAR}{text}{self._shown}{typed}"
+        self._stdout.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._stdout.flush()
+
+    def close(self) -> None:
+        """Give the terminal back as it was, also where the input was left in the middle of a line."""
+        if self._terminal is not None:
+            import termios
+
+            with contextlib.suppress(termios.error, ValueError):
+                termios.tcsetattr(self._stdin, termios.TCSADRAIN, self._terminal)
+            if self._reading:
+                self._stdout.write(_CLEAR)
+                self._stdout.flush()
+
+    def _prepare(self) -> None:
+        try:
+            import readline
+            import termios
+        except ImportError:
+            return
+        self._readline = readline
+        with contextlib.suppress(termios.error, ValueError):
+            self._terminal = termios.tcgetattr(self._stdin)
+        readline.set_auto_history(False)
+        readline.set_history_length(_HISTORY_LINES)
+        if self._history is not None and self._history.exists():
+            with contextlib.suppress(OSError):
+                readline.read_history_file(self._history)
+
+    def _remember(self, line: str) -> None:
+        """Line by line: what is taken out of the file later is not written back at the end."""
+        if self._readline is None or not line.strip():
+            return
+        self._readline.add_history(line)
+        if self._history is not None:
+            with contextlib.suppress(OSError):
+                if not self._history.exists():
+                    self._history.touch(mode=0o600)
+                self._readline.append_history_file(1, self._history)
