@@ -81,6 +81,33 @@ def test_a_damaged_database_is_kept_and_replaced_only_if_told(home: Cli) -> None
     assert "kept as" in home("log").stdout
 
 
+def test_it_is_the_database_in_use_that_is_examined_and_set_aside(home: Cli, tmp_path: Path) -> None:
+    with home.start():
+        pass
+    sound = home.home / "nudge.db"
+    other = tmp_path / "elsewhere.db"
+    home.environment["NUDGE_DATABASE_URL"] = f"sqlite:///{other}"
+    other.write_bytes(b"this is not a database" * 500)
+    assert str(other) in home("doctor", code=1).stdout
+    assert "kept as elsewhere.db.damaged-" in home("doctor", "--fix").stdout
+    assert not other.exists()
+    other.write_bytes(b"this is not a database" * 500)
+    with home.start("--empty-database"):
+        pass
+    assert len(list(tmp_path.glob("elsewhere.db.damaged-*"))) == 2
+    assert sound.exists()
+
+
+@pytest.mark.parametrize("name", ["a b", "hash#mark", "what?", "100%41", "übung 日本"])
+def test_a_home_may_have_any_name(tmp_path: Path, name: str) -> None:
+    cli = Cli(tmp_path / name)
+    cli("init")
+    with cli.start():
+        assert cli.json("status")["home"] == str(cli.home)
+    assert "sound" in cli("doctor").stdout
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
 def test_doctor_finds_and_sets_aside_a_database_damaged_inside(home: Cli) -> None:
     with home.start():
         pass

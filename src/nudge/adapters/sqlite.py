@@ -203,6 +203,15 @@ class SqliteDatabase:
                 turn.set_result(None)
                 return
 
+    def examine(self) -> None:
+        """Read the whole file; raise StoreCorruptError if it is damaged inside."""
+        try:
+            verdict = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.Error as error:
+            raise _translated(error, self.path) from error
+        if verdict != "ok":
+            raise _damaged(self.path, verdict)
+
     async def close(self) -> None:
         self._connection.close()
 
@@ -220,13 +229,17 @@ def _write_ahead_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
+def _damaged(path: str, how: str) -> StoreCorruptError:
+    return StoreCorruptError(
+        f"The database {path} is damaged ({how}).",
+        next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
+    )
+
+
 def _translated(error: sqlite3.Error, path: str) -> StoreError:
     text = str(error)
     if "not a database" in text or "malformed" in text:
-        return StoreCorruptError(
-            f"The database {path} is damaged ({text}).",
-            next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
-        )
+        return _damaged(path, text)
     if "full" in text:
         return StoreFullError(f"There is no room left to write {path}.", next_step="Free some space; nothing was lost.")
     if "unable to open" in text or "readonly" in text:

@@ -8,9 +8,11 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from nudge.adapters.home import Home
+from nudge.adapters.open_store import sqlite_path
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.core.instants import Instant, zone_of
@@ -122,45 +124,34 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
         yield Finding("database", "ok", f"PostgreSQL answers; {asyncio.run(reach()):,} timers")
         return
-    if not home.database.exists():
+    database = Path(sqlite_path(settings.database_url))
+    if not database.exists():
         yield Finding("database", "ok", "not there yet; the first start makes it")
         return
     try:
-        yield _examine_sqlite(home)
+        yield _examine_sqlite(database)
     except StoreCorruptError as error:
         if not fix:
             yield Finding("database", "error", error.message, error.next_step)
         elif holder_of(home):
             yield Finding("database", "error", error.message, "Run 'nudge stop' first, then 'nudge doctor --fix'.")
         else:
-            kept = set_aside(home.database, now)
+            kept = set_aside(database, now)
             yield Finding("database", "warning", f"damaged; kept as {kept.name}. The next start makes an empty one.")
 
 
-def _examine_sqlite(home: Home) -> Finding:
-    from nudge.adapters.open_store import open_sqlite
+def _examine_sqlite(path: Path) -> Finding:
+    from nudge.adapters.sql.store import SqlStore
+    from nudge.adapters.sqlite import SqliteDatabase
     from nudge.surfaces.cli.context import run_inline
 
-    store = open_sqlite(str(home.database))
+    database = SqliteDatabase.open(str(path))
     try:
-        with sqlite3.connect(f"file:{home.database}?mode=ro", uri=True) as connection:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        connection.close()
-        if verdict != "ok":
-            raise StoreCorruptError(
-                f"The database {home.database} is damaged ({verdict}).",
-                next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
-            )
-        timers = run_inline(store.timers.count())
-    except sqlite3.DatabaseError as error:
-        raise StoreCorruptError(
-            f"The database {home.database} is damaged ({error}).",
-            next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
-        ) from error
+        database.examine()
+        timers = run_inline(SqlStore(database).timers.count())
     finally:
-        run_inline(store.close())
-    size = home.database.stat().st_size
-    return Finding("database", "ok", f"{home.database.name}, {size // 1024:,} KiB, {timers:,} timers, sound")
+        run_inline(database.close())
+    return Finding("database", "ok", f"{path.name}, {path.stat().st_size // 1024:,} KiB, {timers:,} timers, sound")
 
 
 def _daemon(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
