@@ -1,4 +1,4 @@
-"""What the tests of spending share: a model whose answers cost what a test says, and prices that can be read as tokens."""
+"""What the tests of spending share: a model whose answers cost what a test says, and prices to be read as tokens."""
 
 from __future__ import annotations
 

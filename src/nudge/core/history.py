@@ -103,6 +103,12 @@ def extract(messages: Sequence[Message], room: int) -> str:
     return _cut("\n".join([lines[0], *gap, *reversed(newest)]), room)
 
 
+def transcript(messages: Sequence[Message]) -> str:
+    """Messages as a text to be read, in full: for whoever writes a summary of them."""
+    said = [(str(message.get("role", "")), "\n".join(map(_text, _blocks(message))).strip()) for message in messages]
+    return "\n\n".join(f"{role}: {text}" for role, text in said if text)
+
+
 def _units(messages: Sequence[Message]) -> list[tuple[int, int]]:
     """Half-open ranges that must not be cut: a message, or one with tool calls and the messages with their results."""
     units, first = [], 0

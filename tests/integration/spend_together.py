@@ -1,0 +1,149 @@
+"""Eight processes with a hundred tasks between them that spend one dollar: `python -m … URL MOST_PERCENT SEED`.
+
+Each process is a fork of this one, with a store and a spending governor of its own. Every grant and every end is
+written to the feed inside the transaction that made it, so that afterwards one can read in which order things happened.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import random
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+
+from nudge.adapters.open_store import open_store
+from nudge.adapters.price_file import load_prices
+from nudge.adapters.sql.ledger import SqlLedger
+from nudge.adapters.sql.store import SqlStore
+from nudge.app.books import SpendingPlan
+from nudge.app.call_bounds import most_input_tokens
+from nudge.app.ports.ledger import AccountRow, HoldRow
+from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.app.ports.records import Agent, FeedLine
+from nudge.app.spending import Spending
+from nudge.core.holds import AccountKey, AccountKind, Change
+from nudge.core.instants import Instant
+from nudge.errors import BudgetExhaustedError
+from tests.times import NOON
+
+PROCESSES = 8
+TASKS = 100
+LIMIT = 1_000_000
+TEXT = "Please look at this again. " * 40
+
+
+class TracedLedger(SqlLedger):
+    def __init__(self, store: SqlStore) -> None:
+        super().__init__(store.database)
+        self._feed = store.feed
+
+    async def reserve(self, row: HoldRow) -> Mapping[AccountKey, AccountRow] | None:
+        after = await super().reserve(row)
+        assert after is not None
+        await self._trace("grant", row.hold.attempt_id, 0, after)
+        return after
+
+    async def change(self, row: HoldRow, change: Change) -> Mapping[AccountKey, AccountRow]:
+        after = await super().change(row, change)
+        await self._trace("end", row.hold.attempt_id, change.hold.overrun, after)
+        return after
+
+    async def _trace(self, what: str, attempt: str, overrun: int, after: Mapping[AccountKey, AccountRow]) -> None:
+        day = next(row.account for key, row in after.items() if key.kind is AccountKind.DAY)
+        text = f"{attempt} {overrun} {day.committed} {day.held}"
+        await self._feed.add(FeedLine(NOON, "coach", what, text))
+
+
+class HalfTrueModel:
+    """Uses between 8 % and `most` % of what was held for it."""
+
+    name = "half-true"
+
+    def __init__(self, chance: random.Random, most: int) -> None:
+        self._chance = chance
+        self._most = most
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        await asyncio.sleep(self._chance.uniform(0.001, 0.02))
+        percent = self._chance.randrange(8, self._most + 1)
+        usage = Usage(
+            cache_write=most_input_tokens(request) * percent // 100, output=request.max_tokens * percent // 100
+        )
+        return ModelReply("", request.model, usage)
+
+    async def close(self) -> None: ...
+
+
+class PassingClock:
+    """Real time, but from a noon: the test must not fail because midnight passes."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()  # noqa: TID251
+
+    def now(self) -> Instant:
+        return Instant(NOON + int((time.monotonic() - self._began) * 1_000_000))  # noqa: TID251
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True
+
+
+async def spend(url: str, most: int, seed: int, number: int) -> None:
+    store = await open_store(url, connections=2)
+    store.__dict__["ledger"] = TracedLedger(store)
+    chance = random.Random(seed * 100 + number)
+    plan = SpendingPlan(LIMIT, renews=date(2026, 2, 19))
+    model = HalfTrueModel(chance, most)
+    spending = Spending(store, PassingClock(), prices=load_prices(), plan=plan, model=model, patience=120)
+    request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", TEXT, (Turn("user", "Go on."),), 2_000)
+
+    names = itertools.count()
+
+    async def task() -> None:
+        while True:
+            try:
+                await spending.call("coach", replace(request, attempt_id=f"{number}-{next(names)}"))
+            except BudgetExhaustedError:
+                return
+
+    mine = TASKS // PROCESSES + (number < TASKS % PROCESSES)
+    await asyncio.gather(*(task() for _ in range(mine)))
+    await store.close()
+
+
+async def prepare(url: str) -> None:
+    store = await open_store(url, connections=1)
+    await store.agents.add(Agent("coach", "coach", NOON))
+    await store.close()
+
+
+def main(url: str, most: int, seed: int) -> int:
+    asyncio.run(prepare(url))
+    children = []
+    for number in range(PROCESSES):
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            try:
+                asyncio.run(spend(url, most, seed, number))
+                code = 0
+            finally:
+                os._exit(code)
+        children.append(pid)
+    return max(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in children)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
