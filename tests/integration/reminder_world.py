@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Mapping
 from typing import Any
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
+from nudge.app.attention import Gate
+from nudge.app.delivery import Delivery
+from nudge.app.dispatch import Dispatcher
 from nudge.app.person import Person
 from nudge.app.ports.records import Agent
 from nudge.app.ports.seeds import Seeds
-from nudge.app.reminders import Reminders
+from nudge.app.reminders import Handover, ReminderFiring, Reminders, Seeding
 from nudge.core.instants import Instant
 from nudge.core.outcome import Outcome
 from nudge.core.quiet import QuietHours
 from nudge.core.reminder import Reminder, ReminderSpec, Source
-from nudge.surfaces.daemon.assemble import Daemon
 from nudge.testing import RecordingChannel, ScriptedConditions
 from tests.times import NOON, TORONTO
 
@@ -36,12 +37,15 @@ class World:
         self.store = store
         self.conditions = conditions or ScriptedConditions()
         self.channel = RecordingChannel()
-        self.seeds = seeds
         hours = QuietHours(quiet[0] * 60, quiet[1] * 60, TORONTO) if quiet else None
         self.person = Person(TORONTO, hours)
         self._ids = itertools.count(1)
         self._owners = itertools.count(1)
-        self.reminders = Reminders(store, lambda agent: self.person, new_id=lambda: f"r-{next(self._ids):06}")
+        self.reminders = Reminders(store, lambda agent: self.person, new_id=self._new_id)
+        self.seeding = Seeding(store, lambda agent: self.person, seeds, new_id=self._new_id) if seeds else None
+
+    def _new_id(self) -> str:
+        return f"r-{next(self._ids):06}"
 
     async def prepare(self, *agents: str) -> World:
         for name in agents or ("coach",):
@@ -56,27 +60,26 @@ class World:
     def now(self) -> Instant:
         return self.clock.now()
 
-    def daemon(self, longest_wait: float = 7200) -> Daemon:
-        """It looks rarely unless told otherwise: a quiet month on a server costs a test nothing."""
-        return Daemon(
-            self.store,
-            self.clock,
-            self.channel,
-            owner=f"d{next(self._owners)}",
-            longest_wait=longest_wait,
-            person_of=lambda agent: self.person,
-            conditions=self.conditions,
-            seeds=self.seeds,
-        )
+    def daemon(self, longest_wait: float = 7200) -> Dispatcher:
+        """The loop with what reminders need. It looks rarely unless told otherwise: a quiet month costs nothing."""
+        store = self.store
+        delivery = Delivery(store, lambda agent: self.channel)
+        gate = Gate(store, lambda agent: self.person, self.reminders.claims)
+        firing = ReminderFiring(store, Handover(store, delivery.post), gate, self.conditions)
+        handlers = {"deliver": delivery.deliver, "reminder": firing.fire}
+        if self.seeding:
+            handlers["routines"] = self.seeding.poll
+        owner = f"d{next(self._owners)}"
+        return Dispatcher(store, self.clock, handlers, owner=owner, longest_wait=longest_wait)
 
     async def run_for(self, microseconds: int) -> None:
         """The daemon runs for a while, then stops."""
         daemon = self.daemon()
-        if self.seeds:
-            await daemon.start()
+        if self.seeding:
+            await self.seeding.seed_all(self.now)
         running = asyncio.create_task(daemon.run())
         await self.clock.sleep(microseconds / 1_000_000)
-        daemon.dispatcher.stop()
+        daemon.stop()
         await running
 
     async def down_for(self, microseconds: int) -> None:
@@ -104,7 +107,3 @@ class World:
 
     async def feed(self) -> list[str]:
         return [line.text for line in reversed(await self.store.feed.recent(limit=100))]
-
-
-def detail(outcome: Outcome) -> Mapping[str, Any]:
-    return outcome.detail

@@ -217,7 +217,7 @@ def test_a_slow_command_delays_no_other_reminder_and_a_turn_delays_none(in_store
         await world.add("slow", every="10m", command="x")
         await world.add("quick", every="10m", priority="interrupt")
         daemon = world.daemon()
-        daemon.dispatcher.handlers["turn"] = turn
+        daemon.handlers["turn"] = turn
         await world.store.timers.set(Timer.at("coach", "turn", "turn", Instant(NOON + 9 * MINUTE)))
         running = asyncio.create_task(daemon.run())
         await world.clock.sleep(601)
@@ -225,7 +225,7 @@ def test_a_slow_command_delays_no_other_reminder_and_a_turn_delays_none(in_store
         assert len(await world.store.letters.unread("coach", up_to=Priority.INTERRUPT)) == 1
         await world.clock.sleep(300)
         assert await world.inbox() == ["quick", "slow"]
-        daemon.dispatcher.stop()
+        daemon.stop()
         await running
 
     play(in_store, scene)
@@ -438,7 +438,7 @@ def test_an_idle_check_fires_once_per_idle_spell(in_store: InStore) -> None:
         await world.store.lanes.release(lease)
         assert seen == [5, 29]
         assert (await world.state(made)).fire_count == 2
-        daemon.dispatcher.stop()
+        daemon.stop()
         await running
 
     play(in_store, scene)
@@ -498,7 +498,7 @@ def test_a_clock_set_back_fires_nothing_twice(in_store: InStore) -> None:
         await world.clock.sleep(45 * 60)
         world.clock.jump(-DAY)
         await world.clock.sleep(26 * 3600)
-        daemon.dispatcher.stop()
+        daemon.stop()
         await running
         slots = [slot for slot, _ in await world.results()]
         assert slots == sorted(set(slots))

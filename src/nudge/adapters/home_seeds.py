@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from hashlib import blake2s
 from pathlib import Path
 
 from nudge.adapters.home import Home
@@ -24,7 +25,7 @@ class HomeSeeds:
             path = role_path(self._home, agent.role)
             role = load_role(path)
         except NudgeError as error:
-            version = _stamp(self._home.roles / f"{agent.role}.yaml")
+            version = _version(self._home.roles / f"{agent.role}.yaml")
             return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
         return Wanted(Source.ROLE, where, tuple(_spec(one) for one in role.reminders))
 
@@ -36,7 +37,7 @@ class HomeSeeds:
             try:
                 specs.append(read_routine(file, ref))
             except NudgeError as error:
-                problems.append(Problem(str(error), _stamp(file), ref))
+                problems.append(Problem(str(error), _version(file), ref))
         return Wanted(Source.FILE, f"{agent.name}'s routines", tuple(specs), tuple(problems))
 
     def stamp(self, agent: Agent) -> Hashable:
@@ -53,6 +54,14 @@ def _stamp(file: Path) -> str:
     except OSError:
         return ""
     return f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}"
+
+
+def _version(file: Path) -> str:
+    """The same as long as the content is: saving a broken file once more is no news."""
+    try:
+        return blake2s(file.read_bytes(), digest_size=8).hexdigest()
+    except OSError:
+        return ""
 
 
 def _spec(reminder: RoleReminder) -> ReminderSpec:

@@ -136,11 +136,10 @@ class Reminders:
             if not retimed:
                 return Change(after, kept(timer, after))
             if after.status is Status.COMPLETED:
-                after = replace(after, status=Status.ACTIVE, ended_reason="", last_fired_at=None)
-            first = first_slot(after, now)
+                after = replace(after, status=Status.ACTIVE, ended_reason="")
+            first = first_slot(replace(after, last_fired_at=None), now)  # a new time has not been used yet
             if first is None:
                 raise InvalidScheduleError("This schedule has no time left.", next_step="Choose a later one.")
-            after = replace(after, last_fired_at=before.last_fired_at)
             return Change(after, timer_at(after, first) if after.status is Status.ACTIVE else None)
 
         return await self._changed(reminder.id, now, step)
