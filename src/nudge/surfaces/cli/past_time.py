@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import datetime, timedelta, tzinfo
+from datetime import datetime, time, timedelta, tzinfo
 
-from nudge.core.instants import DAY, Instant, as_instant, from_local, to_datetime
+from nudge.core.instants import Instant, as_instant, from_local, to_datetime
 from nudge.errors import UsageError
 
 _CLOCK = re.compile(r"(?:(today|yesterday)\s+)?(\d{1,2})(?::(\d{2}))?\s*(am|pm)?", re.I)
@@ -17,11 +17,15 @@ def parse_past(text: str, now: Instant, zone: tzinfo) -> Instant:
     if match and (match[3] or match[4]):
         hour, minute = int(match[2]), int(match[3] or 0)
         if match[4]:
-            hour = hour % 12 + (12 if match[4].lower() == "pm" else 0)
+            hour = hour % 12 + (12 if match[4].lower() == "pm" else 0) if 1 <= hour <= 12 else 24
         if hour < 24 and minute < 60:
-            today = to_datetime(now, zone).date() - timedelta(days=1 if (match[1] or "").lower() == "yesterday" else 0)
-            instant = from_local(datetime(today.year, today.month, today.day, hour, minute), zone)  # noqa: DTZ001
-            return instant if instant <= now else Instant(instant - DAY)
+            at = time(hour, minute)
+            today = to_datetime(now, zone).date()
+            day = today - timedelta(days=1) if (match[1] or "").lower() == "yesterday" else today
+            instant = from_local(datetime.combine(day, at), zone)
+            if match[1] or instant <= now:
+                return instant
+            return from_local(datetime.combine(today - timedelta(days=1), at), zone)
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
