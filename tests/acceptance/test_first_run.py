@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.acceptance.cli import Cli
+from tests.acceptance.cli import NUDGE, Cli
 
 
 def test_nudge_alone_says_what_to_do_next(cli: Cli) -> None:
@@ -52,10 +55,46 @@ def test_errors_name_the_next_step(cli: Cli, words: list[str], code: int, says: 
         pytest.param(["agent", "add", "Bad Name", "--role", "coach"], 2, "small letters", id="not a name"),
         pytest.param(["agent", "add", "x", "--role", "nope"], 3, "Known roles: coach", id="no such role"),
         pytest.param(["why", "nothing-like-that"], 3, "nudge log", id="nothing to explain"),
+        pytest.param(["why", "9" * 30], 3, "nudge log", id="a number no outcome has"),
+        pytest.param(["why", "²"], 3, "nudge log", id="a digit that is no number"),
+        pytest.param(["why", "13pm"], 3, "nor a time", id="no such hour"),
+        pytest.param(["why", "--limit", "0"], 2, "nudge why --help", id="none of them"),
+        pytest.param(["log", "--limit", "-1"], 2, "nudge log --help", id="less than none"),
+        pytest.param(["log", "--limit", "9" * 30], 2, "nudge log --help", id="more than there can be"),
     ],
 )
 def test_errors_in_a_home_name_the_next_step(home: Cli, words: list[str], code: int, says: str) -> None:
     assert says in home(*words, code=code).stderr
+
+
+def test_a_home_that_cannot_be_found_is_an_error_with_a_next_step(cli: Cli) -> None:
+    cli.environment["NUDGE_HOME"] = "~nobody-of-that-name/nudge"
+    assert "Set NUDGE_HOME" in cli("status", code=4).stderr
+
+
+@pytest.mark.parametrize("buffered", ["", "1"], ids=["at the end", "at once"])
+def test_output_that_goes_nowhere_is_no_traceback(cli: Cli, buffered: str) -> None:
+    cli.environment["PYTHONUNBUFFERED"] = buffered
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*NUDGE, "--help"], env=cli.environment, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (1, "error: The system refused: No space left on device.\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([*NUDGE, "--help"], env=cli.environment, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_an_error_nobody_expected_shows_no_secret(home: Cli, tmp_path: Path) -> None:
+    (home.home / ".env").write_text("NUDGE_SMTP_URL=a-secret-of-the-env-file\n")
+    broken = "raise RuntimeError('sk-ant-a-secret-shape and a-secret-of-the-env-file')"
+    (tmp_path / "sitecustomize.py").write_text(
+        f"import nudge.surfaces.cli.commands.version as module\ndef run(args):\n    {broken}\nmodule.run = run\n"
+    )
+    home.environment["PYTHONPATH"] = str(tmp_path)
+    said = home("version", code=1).stderr
+    assert "RuntimeError: [hidden] and [hidden]" in said
+    assert "secret-" not in said
 
 
 @pytest.mark.parametrize(

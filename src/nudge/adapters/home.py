@@ -20,7 +20,13 @@ class Home:
     def find(cls, environment: Mapping[str, str] | None = None, given: str | None = None) -> Home:
         """The given path, else NUDGE_HOME, else ~/.nudge."""
         environment = os.environ if environment is None else environment
-        return cls(Path(given or environment.get("NUDGE_HOME") or "~/.nudge").expanduser().absolute())
+        path = given or environment.get("NUDGE_HOME") or "~/.nudge"
+        try:
+            return cls(Path(path).expanduser().absolute())
+        except RuntimeError:  # a user that has no home, or does not exist
+            raise NotConfiguredError(
+                f"Nobody knows where {path} is.", next_step="Set NUDGE_HOME to a folder that you can write."
+            ) from None
 
     @property
     def exists(self) -> bool:

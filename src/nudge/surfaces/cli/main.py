@@ -28,19 +28,24 @@ class Parser(argparse.ArgumentParser):
 def main(argv: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
+        code = _dispatch(words)
+        sys.stdout.flush()
+        return code
     except NudgeError as error:
         _say_error(error)
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        sys.stderr.close()  # the reader went away; whatever Python still wants to flush has nowhere to go
+        _drop_output()
         return 1
-    except PermissionError as error:
-        _say_error(
-            NudgeError(f"{error.filename} cannot be used: {error.strerror}.", next_step="Check its permissions.")
-        )
+    except OSError as error:
+        _say_error(_of_the_system(error))
+        if error.filename is None:
+            _drop_output()
+        return 1
+    except Exception:
+        _say_unexpected()
         return 1
 
 
@@ -163,6 +168,36 @@ def _say_error(error: NudgeError) -> None:
     sys.stderr.write(f"{label} {error.message}\n")
     if error.next_step:
         sys.stderr.write(f"  next: {error.next_step}\n")
+
+
+def _of_the_system(error: OSError) -> NudgeError:
+    why = error.strerror or str(error)
+    if error.filename is None:
+        return NudgeError(f"The system refused: {why}.")
+    return NudgeError(f"{error.filename} cannot be used: {why}.", next_step="Check that it is there and yours.")
+
+
+def _drop_output() -> None:
+    """Nobody reads, or nothing can be written: what Python still wants to flush at its end has nowhere to go."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _say_unexpected() -> None:
+    """A mistake of nudge's own: where it happened, without the secrets that an exception may quote."""
+    import traceback
+    from contextlib import suppress
+
+    from nudge.adapters.home import Home
+    from nudge.adapters.settings import Settings
+    from nudge.core.redaction import redact
+
+    secrets: tuple[str, ...] = ()
+    with suppress(Exception):
+        secrets = Settings.read(Home.find()).secrets
+    sys.stderr.write(redact(traceback.format_exc(), secrets))
+    _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 
 
 if __name__ == "__main__":

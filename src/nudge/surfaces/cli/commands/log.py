@@ -13,6 +13,7 @@ from typing import Any
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import rfc3339
+from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.log_lines import Entry, feed_entry, outcome_entry
 from nudge.surfaces.cli.render import RESULT_COLOURS, clock_time, note, out, painted
@@ -23,7 +24,9 @@ _POLL_SECONDS = 0.5
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", "-f", action="store_true", help="go on printing what happens")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
-    parser.add_argument("--limit", type=int, default=30, metavar="N", help="how many lines to begin with (default 30)")
+    parser.add_argument(
+        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to begin with (default 30)"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
 

@@ -15,18 +15,20 @@ from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import MINUTE, Instant, rfc3339
 from nudge.core.outcome import MEANING, Outcome
 from nudge.errors import NotFoundError, NudgeError
+from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.log_lines import outcome_json
 from nudge.surfaces.cli.past_time import parse_past
 from nudge.surfaces.cli.render import RESULT_COLOURS, full_time, out, out_json, painted, span
 
 _AROUND = 15 * MINUTE
+_MOST_DIGITS = 18  # more than any row has
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder's id, or a time")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
-    parser.add_argument("--limit", type=int, default=5, metavar="N", help="how many (default 5)")
+    parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default 5)")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
@@ -47,7 +49,8 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
     what: str | None = args.what
     if what is None:
         return await store.outcomes.recent(agent=args.agent, limit=args.limit)
-    if what.lstrip("#").isdigit() and (row := await store.outcomes.by_id(int(what.lstrip("#")))):
+    number = what.removeprefix("#")
+    if number.isdecimal() and len(number) <= _MOST_DIGITS and (row := await store.outcomes.by_id(int(number))):
         return [row]
     if rows := await store.outcomes.recent(agent=args.agent, key=what, limit=args.limit):
         return rows
