@@ -91,7 +91,7 @@ def test_a_reminder_is_shown_in_the_terminal_and_sent_on_the_channel(coach: Any)
         await beside.send(Outbound(number, "stretch"))
         assert rig.channel.texts == ["stretch"]
         (shown,) = (await ChatDesk(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
-        assert shown["buttons"] == ["Done"]
+        assert shown["buttons"] == [["Done", "done:r-aaaaaa"]]
 
     coach(scenario)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Protocol
 
@@ -31,10 +31,19 @@ class TerminalMessenger:
         head = f"\033[36m{clock}\033[0m" if self._colour else clock
         text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])
         if message.buttons:
-            text += "\n       " + "  ".join(f"[{button.label}]" for button in message.buttons)
+            text += "\n       " + button_line([(button.label, button.data) for button in message.buttons])
         self._stream.write(text + "\n")
         self._stream.flush()
         return Receipt((f"t{message.id}",))
 
     async def close(self) -> None:
         return None
+
+
+def button_line(buttons: Sequence[tuple[str, str]]) -> str:
+    """Buttons where nothing can be pressed: what they say, and what to type instead.
+
+    >>> button_line([("Done", "done:r-a1b2c3"), ("Skip", "skip:r-a1b2c3")])
+    '[Done] /done  [Skip] /skip'
+    """
+    return "  ".join(f"[{label}] /{data.partition(':')[0]}" for label, data in buttons)

@@ -91,7 +91,7 @@ class Prompt:
             return
         self._readline.add_history(line)
         if self._history is not None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, AttributeError):  # not every readline can append
                 if not self._history.exists():
                     self._history.touch(mode=0o600)
                 self._readline.append_history_file(1, self._history)

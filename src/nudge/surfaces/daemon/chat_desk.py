@@ -103,7 +103,7 @@ class ChatDesk:
             "at": rfc3339(message.created_at, zone),
             "text": message.text,
             "kind": message.kind,
-            "buttons": [label for label, _ in message.buttons],
+            "buttons": [[label, data] for label, data in message.buttons],
         }
 
 

@@ -11,6 +11,7 @@ import sys
 import threading
 from typing import Any
 
+from nudge.adapters.terminal import button_line
 from nudge.errors import DaemonUnreachableError, NudgeError
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.render import note, painted
@@ -98,7 +99,7 @@ class _Client:
             clock = painted(str(message["at"])[11:16], "cyan", self._colour)
             lines = [f"{clock}  {first}", *(f"       {line}" for line in rest)]
             if message["buttons"]:
-                lines.append("       " + "  ".join(f"[{label}]" for label in message["buttons"]))
+                lines.append("       " + button_line(message["buttons"]))
             self._prompt.write("\n".join(lines) + "\n")
         self._prompt.flush()
         return bool(heard["busy"])
