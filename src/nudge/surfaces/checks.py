@@ -16,7 +16,7 @@ from nudge.adapters.open_store import sqlite_path
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
 from nudge.core.instants import Instant, zone_of
-from nudge.errors import NudgeError, StoreCorruptError
+from nudge.errors import NudgeError, StoreCorruptError, StoreError
 from nudge.surfaces.daemon.lock import holder_of
 
 Level = Literal["ok", "warning", "error"]
@@ -154,6 +154,44 @@ def _examine_sqlite(path: Path) -> Finding:
     return Finding("database", "ok", f"{path.name}, {path.stat().st_size // 1024:,} KiB, {timers:,} timers, sound")
 
 
+def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    """What the last start, or the last look at the routines, could not use. Which is mended in the files."""
+    settings = Settings.read(home)
+    if settings.database_url.startswith("sqlite:") and not home.database.exists():
+        return
+    import asyncio
+
+    from nudge.adapters.open_store import open_store
+    from nudge.app.reminders.seeding import problems_note
+    from nudge.core.reminder import Source
+
+    async def read() -> list[tuple[str, str]]:
+        store = await open_store(settings.database_url, connections=1)
+        try:
+            found = []
+            for agent in await store.agents.all():
+                for source in (Source.ROLE, Source.FILE):
+                    noted = await store.notes.get(agent.name, problems_note(source)) or []
+                    found += [(agent.name, text) for text, _ in noted]
+            return found
+        finally:
+            await store.close()
+
+    try:
+        found = asyncio.run(read())
+    except StoreError:
+        return  # the check of the database says so
+    for agent, text in found:
+        yield Finding(
+            "reminders",
+            "error",
+            f"{agent}: {text}",
+            "Mend the file. Routines are read again within half a minute, roles at the next start.",
+        )
+    if not found:
+        yield Finding("reminders", "ok", "roles and routines are in force")
+
+
 def _daemon(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     holder = holder_of(home)
     if holder is None:
@@ -172,5 +210,6 @@ CHECKS: dict[str, Check] = {
     "config": _config,
     "roles": _roles,
     "database": _database,
+    "reminders": _reminders,
     "daemon": _daemon,
 }
