@@ -41,7 +41,7 @@ class Alerts:
         name = hashlib.sha256(f"{timer.agent} {timer.key}".encode()).hexdigest()[:24]
         subject = f"{timer.payload['subject']} ({timer.agent})"
         try:
-            await self._mailer.send(Mail(name, subject, str(timer.payload["text"])))
+            await self._mailer.send(Mail(name, subject, str(timer.payload["text"]), timer.slot_at))
         except NudgeError as error:
             if firing.now - timer.slot_at < GIVE_UP_AFTER:
                 raise

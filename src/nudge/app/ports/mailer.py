@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from nudge.core.instants import Instant
+
 
 @dataclass(frozen=True, slots=True)
 class Mail:
@@ -13,6 +15,7 @@ class Mail:
     id: str
     subject: str
     text: str
+    at: Instant
 
 
 class Mailer(Protocol):
