@@ -180,6 +180,30 @@ async def test_a_deferred_occurrence_keeps_its_row_and_ends_later(store: SqlStor
     assert [(row.result, row.id) for row in rows] == [(Result.FIRED_LATE, first.id if first else -1)]
 
 
+async def test_every_change_of_an_outcome_has_a_number_of_its_own(store: SqlStore) -> None:
+    assert await store.outcomes.revision() == 0
+    await store.outcomes.record(outcome(Result.DEFERRED, final=False))
+    await store.outcomes.record(replace(outcome(Result.FIRED), key="r-2"))
+    second = await store.outcomes.revision()
+    await store.outcomes.record(outcome(Result.FIRED_LATE))
+    assert not await store.outcomes.record(outcome(Result.FIRED))  # it has ended: nothing changes
+    assert [(row.key, row.result) for row in await store.outcomes.changed_after(second)] == [("r-1", Result.FIRED_LATE)]
+    third = await store.outcomes.revision()
+    assert await store.outcomes.amend("coach", "r-2", NOON, Result.UNKNOWN, "died")
+    assert [(row.key, row.result) for row in await store.outcomes.changed_after(third)] == [("r-2", Result.UNKNOWN)]
+    assert [row.key for row in await store.outcomes.changed_after(0)] == ["r-1", "r-2"]
+    assert [row.key for row in await store.outcomes.changed_after(0, 1)] == ["r-1"]
+
+
+async def test_outcomes_around_a_time_were_due_or_ended_then(store: SqlStore) -> None:
+    for key, due, ended in [("before", -2, -2), ("due", 0, 5), ("ended", -5, 0), ("both", 1, 1), ("across", -5, 5)]:
+        slot, at = Instant(NOON + due * HOUR), Instant(NOON + ended * HOUR)
+        await store.outcomes.record(Outcome("coach", key, "test", slot, at, Result.FIRED))
+    found = await store.outcomes.around(NOON, Instant(NOON + HOUR))
+    assert [row.key for row in found] == ["due", "both", "ended"]
+    assert await store.outcomes.around(NOON, NOON, agent="worker") == []
+
+
 async def test_outcomes_are_found_by_agent_kind_time_and_number(store: SqlStore) -> None:
     for n in range(5):
         when = Instant(NOON + n * HOUR)

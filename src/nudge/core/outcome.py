@@ -37,7 +37,10 @@ MEANING: Mapping[Result, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`final` is False while the occurrence may still end otherwise: deferred, or failed and about to be retried."""
+    """`final` is False while the occurrence may still end otherwise: deferred, or failed and about to be retried.
+
+    The store numbers rows by `id`, and all changes of all rows by `revision`.
+    """
 
     agent: str
     key: str
@@ -49,3 +52,4 @@ class Outcome:
     detail: Mapping[str, Any] = field(default_factory=dict)
     final: bool = True
     id: int = 0
+    revision: int = field(default=0, compare=False)

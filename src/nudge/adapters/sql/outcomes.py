@@ -61,6 +61,20 @@ class SqlOutcomes:
         }
         return [_outcome(row) for row in await self._db.all("outcomes_recent", params)]
 
+    async def around(
+        self, since: Instant, until: Instant, *, agent: str | None = None, limit: int = 50
+    ) -> Sequence[Outcome]:
+        params = {"since": since, "until": until, "agent": agent, "limit": limit}
+        return [_outcome(row) for row in await self._db.all("outcomes_around", params)]
+
+    async def revision(self) -> int:
+        row = await self._db.one("outcomes_revision", {})
+        return int(row["revision"]) if row else 0
+
+    async def changed_after(self, revision: int, limit: int = 500) -> Sequence[Outcome]:
+        rows = await self._db.all("outcomes_changed_after", {"revision": revision, "limit": limit})
+        return [_outcome(row) for row in rows]
+
     async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[Outcome]:
         rows = await self._db.all("outcomes_after_id", {"last": last, "agent": agent, "limit": limit})
         return [_outcome(row) for row in rows]
@@ -80,6 +94,10 @@ class SqlFeed:
         params = {"agent": agent, "since": -_FOREVER if since is None else since, "limit": limit}
         return [_line(row) for row in await self._db.all("feed_recent", params)]
 
+    async def last_id(self) -> int:
+        row = await self._db.one("feed_last_id", {})
+        return int(row["id"]) if row else 0
+
     async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[FeedLine]:
         rows = await self._db.all("feed_after_id", {"last": last, "agent": agent, "limit": limit})
         return [_line(row) for row in rows]
@@ -97,6 +115,7 @@ def _outcome(row: Row) -> Outcome:
         json.loads(row["detail"]),
         bool(row["final"]),
         row["id"],
+        row["revision"],
     )
 
 

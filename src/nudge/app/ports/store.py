@@ -127,8 +127,23 @@ class Outcomes(Protocol):
         """Newest first."""
         ...
 
+    async def around(
+        self, since: Instant, until: Instant, *, agent: str | None = None, limit: int = 50
+    ) -> Sequence[Outcome]:
+        """What was due or ended between the two, ends included; newest first."""
+        ...
+
+    async def revision(self) -> int:
+        """The number of the last change."""
+        ...
+
+    async def changed_after(self, revision: int, limit: int = 500) -> Sequence[Outcome]:
+        """Rows that are new or changed since, in the order of their changes, for whoever follows. On a server that
+        others write to as well, a lower revision may still turn up for a moment after a higher one."""
+        ...
+
     async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[Outcome]:
-        """Oldest first, for whoever follows."""
+        """Oldest first."""
         ...
 
 
@@ -141,7 +156,11 @@ class Feed(Protocol):
         """Newest first."""
         ...
 
-    async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[FeedLine]: ...
+    async def last_id(self) -> int: ...
+
+    async def after_id(self, last: int, *, agent: str | None = None, limit: int = 500) -> Sequence[FeedLine]:
+        """Oldest first, for whoever follows."""
+        ...
 
 
 class Agents(Protocol):

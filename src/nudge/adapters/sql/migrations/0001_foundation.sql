@@ -40,11 +40,13 @@ CREATE TABLE outcomes (
     reason TEXT NOT NULL,
     detail TEXT NOT NULL,
     final INTEGER NOT NULL,
+    revision BIGINT NOT NULL,
     UNIQUE (agent, key, slot_at)
 );
 
 CREATE INDEX outcomes_by_time ON outcomes (at);
 CREATE INDEX outcomes_by_agent ON outcomes (agent, at);
+CREATE INDEX outcomes_by_revision ON outcomes (revision);
 
 CREATE TABLE feed (
     id {serial},

@@ -1,13 +1,15 @@
+-- A row keeps its id and gets the next revision with every change, for whoever follows.
 -- name: outcomes_record
-INSERT INTO outcomes (agent, key, kind, slot_at, at, result, reason, detail, final)
-VALUES (:agent, :key, :kind, :slot_at, :at, :result, :reason, :detail, :final)
+INSERT INTO outcomes (agent, key, kind, slot_at, at, result, reason, detail, final, revision)
+VALUES (:agent, :key, :kind, :slot_at, :at, :result, :reason, :detail, :final,
+    (SELECT COALESCE(MAX(revision), 0) + 1 FROM outcomes))
 ON CONFLICT (agent, key, slot_at) DO UPDATE SET
     at = excluded.at, result = excluded.result, reason = excluded.reason,
-    detail = excluded.detail, final = excluded.final
+    detail = excluded.detail, final = excluded.final, revision = excluded.revision
 WHERE outcomes.final = 0
 
 -- name: outcomes_amend
-UPDATE outcomes SET result = :result, reason = :reason
+UPDATE outcomes SET result = :result, reason = :reason, revision = (SELECT MAX(revision) + 1 FROM outcomes)
 WHERE agent = :agent AND key = :key AND slot_at = :slot_at
 
 -- name: outcomes_get
@@ -23,6 +25,19 @@ WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
   AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind)
   AND at >= :since AND at <= :until
 ORDER BY at DESC, id DESC LIMIT :limit
+
+-- What ended then, and what was due then and ended later.
+-- name: outcomes_around
+SELECT * FROM outcomes
+WHERE at >= :since AND (at <= :until OR slot_at BETWEEN :since AND :until)
+  AND (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
+ORDER BY at DESC, id DESC LIMIT :limit
+
+-- name: outcomes_changed_after
+SELECT * FROM outcomes WHERE revision > :revision ORDER BY revision, id LIMIT :limit
+
+-- name: outcomes_revision
+SELECT COALESCE(MAX(revision), 0) AS revision FROM outcomes
 
 -- name: outcomes_after_id
 SELECT * FROM outcomes

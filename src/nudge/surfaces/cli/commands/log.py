@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
-from typing import Any
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import rfc3339
 from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
+from nudge.surfaces.cli.follow import Follow
 from nudge.surfaces.cli.log_lines import Entry, feed_entry, outcome_entry
 from nudge.surfaces.cli.render import RESULT_COLOURS, clock_time, note, out, painted
 
@@ -32,35 +33,33 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     context = Context(args)
+    follow = Follow()
 
-    async def recent(store: SqlStore) -> tuple[list[Entry], int, int]:
+    async def recent(store: SqlStore) -> list[Entry]:
+        if args.follow:
+            await follow.start(store)
         outcomes = await store.outcomes.recent(agent=args.agent, limit=args.limit)
         lines = await store.feed.recent(agent=args.agent, limit=args.limit)
+        follow.shown(outcomes, lines)
         entries = [outcome_entry(row) for row in outcomes] + [feed_entry(line) for line in lines]
         entries.sort(key=lambda entry: (entry.at, entry.order))
-        last_outcome = max((row.id for row in await store.outcomes.recent(limit=1)), default=0)
-        last_line = max((line.id for line in await store.feed.recent(limit=1)), default=0)
-        return entries[-args.limit :] if args.limit > 0 else [], last_outcome, last_line
+        return entries[-args.limit :] if args.limit else []
 
-    entries, last_outcome, last_line = context.with_store(recent)
+    entries = context.with_store(recent)
     if not entries and not args.follow and not args.json:
         note("Nothing has happened yet.")
-    for entry in entries:
-        _print(entry, context, args.json)
+    _print_all(entries, context, args)
     while args.follow:
-
-        async def newer(store: SqlStore, seen: tuple[int, int] = (last_outcome, last_line)) -> tuple[Any, Any]:
-            outcomes = await store.outcomes.after_id(seen[0], agent=args.agent)
-            return outcomes, await store.feed.after_id(seen[1], agent=args.agent)
-
-        outcomes, lines = context.with_store(newer)
-        fresh = [outcome_entry(row) for row in outcomes] + [feed_entry(line) for line in lines]
-        for entry in sorted(fresh, key=lambda entry: (entry.at, entry.order)):
-            _print(entry, context, args.json)
-        last_outcome = max([last_outcome, *(row.id for row in outcomes)])
-        last_line = max([last_line, *(line.id for line in lines)])
         time.sleep(_POLL_SECONDS)
+        _print_all(context.with_store(follow.news), context, args)
     return 0
+
+
+def _print_all(entries: list[Entry], context: Context, args: argparse.Namespace) -> None:
+    for entry in entries:
+        if args.agent in (None, entry.agent):
+            _print(entry, context, args.json)
+    sys.stdout.flush()  # whoever reads through a pipe follows too
 
 
 def _print(entry: Entry, context: Context, as_json: bool) -> None:

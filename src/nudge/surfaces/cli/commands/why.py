@@ -19,7 +19,7 @@ from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.log_lines import outcome_json
 from nudge.surfaces.cli.past_time import parse_past
-from nudge.surfaces.cli.render import RESULT_COLOURS, full_time, out, out_json, painted, span
+from nudge.surfaces.cli.render import RESULT_COLOURS, full_time, note, out, out_json, painted, span
 
 _AROUND = 15 * MINUTE
 _MOST_DIGITS = 18  # more than any row has
@@ -34,7 +34,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     context = Context(args)
-    rows = context.with_store(lambda store: _find(store, args, context))
+
+    async def read(store: SqlStore) -> Sequence[Outcome]:
+        await _say_if_nobody_looks(store, context)
+        return await _find(store, args, context)
+
+    rows = context.with_store(read)
     if args.json:
         out_json([{**outcome_json(row), "meaning": MEANING[row.result]} for row in rows])
         return 0
@@ -43,6 +48,15 @@ def run(args: argparse.Namespace) -> int:
     for row in rows:
         out(_explained(row, context))
     return 0
+
+
+async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
+    """What is due and waits has no outcome yet, and the reason may be that nobody is there to see to it."""
+    if await store.timers.due_lanes(Instant(context.now - MINUTE), 1):
+        from nudge.surfaces.daemon.lock import holder_of
+
+        if holder_of(context.home) is None:
+            note("Something is due and waits: no daemon runs here. Start it with 'nudge run'.")
 
 
 async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Sequence[Outcome]:
@@ -64,7 +78,7 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
             next_step="See 'nudge log' for numbers and ids, or say a time such as 15:00.",
         ) from None
     since, until = Instant(around - _AROUND), Instant(around + _AROUND)
-    rows = await store.outcomes.recent(agent=args.agent, since=since, until=until, limit=50)
+    rows = await store.outcomes.around(since, until, agent=args.agent)
     if not rows:
         raise NotFoundError(
             f"Nothing was due within a quarter of an hour of {full_time(around, context.zone)}.",
