@@ -344,6 +344,65 @@ async def test_tasks_do_not_write_into_each_others_transactions(store: SqlStore)
     assert await store.timers.get("coach", "mine") is None
 
 
+async def test_a_task_that_outlives_the_transaction_it_was_started_in_has_its_own(store: SqlStore) -> None:
+    ended, go = asyncio.Event(), asyncio.Event()
+
+    async def later() -> None:
+        await ended.wait()
+        async with store.transaction():
+            await store.timers.set(at("mine", 0))
+            go.set()
+            await asyncio.sleep(0.01)
+            raise ZeroDivisionError
+
+    async with store.transaction():
+        task = asyncio.ensure_future(later())
+        await asyncio.sleep(0)
+    ended.set()
+    await go.wait()
+    await store.timers.set(at("yours", 0, "worker"))
+    with pytest.raises(ZeroDivisionError):
+        await task
+    assert await store.timers.get("coach", "mine") is None
+    assert await store.timers.get("worker", "yours")
+
+
+@pytest.mark.parametrize("where", ["in the body", "in a statement", "while it waits for its turn"])
+async def test_a_cancelled_transaction_leaves_nothing_behind_and_keeps_nothing(store: SqlStore, where: str) -> None:
+    inside, hold = asyncio.Event(), asyncio.Event()
+
+    async def other() -> None:
+        async with store.transaction():
+            await store.timers.set(at("held", 0))
+            inside.set()
+            await hold.wait()
+
+    async def cancelled() -> None:
+        async with store.transaction():
+            await store.timers.set(at("a", 0, "worker"))
+            if where == "in the body":
+                inside.set()
+                await asyncio.Event().wait()
+            await store.timers.set(at("held", 5))  # waits for the other: for its turn, or for its row
+            raise AssertionError("nobody let it in")
+
+    holder = None if where == "in the body" else asyncio.ensure_future(other())
+    if holder:
+        await inside.wait()
+    task = asyncio.ensure_future(cancelled())
+    await inside.wait()
+    await asyncio.sleep(0.1 if where == "in a statement" else 0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    hold.set()
+    if holder:
+        await holder
+    assert await store.timers.get("worker", "a") is None
+    await asyncio.gather(*(store.timers.set(at(f"n{n}", 0)) for n in range(20)))  # no connection, no turn was lost
+    assert await store.timers.count() == (21 if holder else 20)
+
+
 async def test_a_cancelled_waiter_does_not_block_the_others(store: SqlStore) -> None:
     go = asyncio.Event()
 

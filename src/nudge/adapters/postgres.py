@@ -27,11 +27,12 @@ _Connection = psycopg.AsyncConnection[dict[str, Any]]
 
 
 class _Transaction:
-    __slots__ = ("broken", "connection")
+    __slots__ = ("broken", "connection", "over")
 
     def __init__(self, connection: _Connection) -> None:
         self.connection = connection
         self.broken = False
+        self.over = False
 
 
 class PostgresDatabase:
@@ -90,7 +91,7 @@ class PostgresDatabase:
                 await connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
 
     async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
-        mine = self._mine.get()
+        mine = self._current()
         with _translation():
             if mine is not None:
                 return await (await self._executed(mine.connection, block, params)).fetchall()
@@ -108,7 +109,7 @@ class PostgresDatabase:
     async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
         changed: list[int] = []
         async with self.transaction():
-            mine = self._mine.get()
+            mine = self._current()
             assert mine is not None
             if self.probe:
                 self.probe(block)
@@ -123,7 +124,7 @@ class PostgresDatabase:
 
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
         async with self.transaction():
-            mine = self._mine.get()
+            mine = self._current()
             assert mine is not None
             if self.probe:
                 self.probe(block)
@@ -137,7 +138,7 @@ class PostgresDatabase:
             return row
 
     async def _write(self, block: str, params: Mapping[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
-        mine = self._mine.get()
+        mine = self._current()
         assert mine is not None
         if self.probe:
             self.probe(block)
@@ -156,7 +157,7 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
-        outer = self._mine.get()
+        outer = self._current()
         if outer is not None:
             try:
                 yield
@@ -178,7 +179,13 @@ class PostgresDatabase:
                     if self.probe:
                         self.probe("committed")
                 finally:
+                    mine.over = True
                     self._mine.reset(reset)
+
+    def _current(self) -> _Transaction | None:
+        """The transaction of this task. One that was started inside a transaction inherits it, and may outlive it."""
+        mine = self._mine.get()
+        return None if mine is None or mine.over else mine
 
     async def close(self) -> None:
         await self._pool.close()
