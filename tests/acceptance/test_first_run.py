@@ -29,6 +29,17 @@ def test_init_writes_a_home_once_and_never_over_what_is_there(cli: Cli) -> None:
     assert goals.read_text() == "mine"
 
 
+def test_init_guesses_the_time_zone_and_goals_md_decides_it(cli: Cli) -> None:
+    cli.environment["TZ"] = "Europe/Berlin"
+    cli("init")
+    goals = cli.home / "agents" / "coach" / "GOALS.md"
+    assert 'timezone: "Europe/Berlin"' in goals.read_text()
+    goals.write_text(goals.read_text().replace("Europe/Berlin", "Asia/Tokyo"))
+    assert cli.json("config", "show")["config"]["timezone"] == "Asia/Tokyo"
+    goals.write_text(goals.read_text().replace("Asia/Tokyo", "Mars/Olympus"))
+    assert cli.json("config", "show")["config"]["timezone"] == "Europe/Berlin"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

@@ -7,6 +7,7 @@ reminders needs the database's URL and the time zone, and does not pay for valid
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from nudge.adapters.home import Home
-from nudge.errors import ConfigError
+from nudge.core.instants import zone_of
+from nudge.errors import ConfigError, UsageError
+
+_TIMEZONE = re.compile(r"""^[ \t]*[-*+][ \t]+timezone:[ \t]*["']?([A-Za-z][\w+\-/]*)""", re.MULTILINE)
 
 SECRET_NAMES = (
     "ANTHROPIC_API_KEY",
@@ -43,9 +47,10 @@ class Settings:
 
     @property
     def timezone(self) -> str:
-        """The person's zone: `timezone` in nudge.toml, else this machine's."""
+        """The person's zone: what the coach's GOALS.md says, else `timezone` in nudge.toml, else this machine's."""
         named = self.table.get("timezone")
-        return named if isinstance(named, str) and named else machine_timezone(self.environment)
+        configured = named if isinstance(named, str) and named else machine_timezone(self.environment)
+        return goals_timezone(self.home.agent("coach") / "GOALS.md") or configured
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -116,6 +121,22 @@ def read_env_file(path: Path) -> dict[str, str]:
             value = value.partition(" #")[0].rstrip()
         found[name] = value
     return found
+
+
+def goals_timezone(path: Path) -> str:
+    """The time zone that GOALS.md names, or nothing. The coach reads the document strictly; for showing times and
+    understanding "5pm" it is enough to find the one line, if it holds a zone."""
+    try:
+        found = _TIMEZONE.search(path.read_text(encoding="utf-8", errors="replace"))
+    except OSError:
+        return ""
+    if found is None:
+        return ""
+    try:
+        zone_of(found[1])
+    except UsageError:
+        return ""
+    return found[1]
 
 
 def machine_timezone(environment: Mapping[str, str]) -> str:

@@ -8,9 +8,12 @@ from importlib import resources
 from pathlib import Path
 
 from nudge.adapters.home import Home
-from nudge.errors import NotConfiguredError
+from nudge.adapters.settings import machine_timezone
+from nudge.core.instants import zone_of
+from nudge.errors import NotConfiguredError, UsageError
 from nudge.surfaces.cli.render import note, out
 
+TEMPLATE_ZONE = "America/Toronto"
 DOCUMENTS = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 
@@ -26,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     if not made:
         note(f"Everything is there already in {home.path}.")
     note("\nNext:")
-    note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, and when you sleep")
+    note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, when you sleep, and your time zone")
     note("  nudge run --terminal      try it here, with no key and no account")
     note(f"  keys go into {home.env_file}; 'nudge doctor' checks the set-up")
     return 0
@@ -50,7 +53,8 @@ def make_home(home: Home) -> list[Path]:
         home.run.mkdir(mode=0o700, exist_ok=True)
         for path, template, mode in wanted:
             if not path.exists():
-                _write_new(path, template.read_text(encoding="utf-8"), mode)
+                text = template.read_text(encoding="utf-8")
+                _write_new(path, _in_this_zone(text) if path.name == "GOALS.md" else text, mode)
                 made.append(path)
     except OSError as error:
         raise NotConfiguredError(
@@ -58,6 +62,16 @@ def make_home(home: Home) -> list[Path]:
             next_step="Set NUDGE_HOME to a folder that you can write.",
         ) from error
     return made
+
+
+def _in_this_zone(goals: str) -> str:
+    """The template with this machine's time zone, the best guess at where the person is."""
+    zone = machine_timezone(os.environ).removeprefix("Etc/")
+    try:
+        zone_of(zone)
+    except UsageError:
+        return goals
+    return goals.replace(f'timezone: "{TEMPLATE_ZONE}"', f'timezone: "{zone}"')
 
 
 def _write_new(path: Path, text: str, mode: int) -> None:
