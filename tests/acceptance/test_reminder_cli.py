@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -274,3 +275,25 @@ def test_the_first_reminder_needs_no_daemon_ever_started(home: Cli) -> None:
             ("coach", "reminder", "coach/reminders")
         ]
     connection.close()
+
+
+def test_every_command_of_the_page_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the order of the page, in one home."""
+    monkeypatch.setenv("NUDGE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TZ", "America/Toronto")
+    monkeypatch.delenv("NUDGE_DATABASE_URL", raising=False)
+    assert main(["init"]) == 0
+    page = (Path(__file__).parents[2] / "docs" / "reminders.md").read_text()
+    blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    commands = [shlex.split(line, comments=True) for line in "".join(blocks).replace("\\\n", " ").splitlines()]
+    commands = [words for words in commands if words]
+    assert len(commands) >= 20
+    for words in commands:
+        assert words[0] == "nudge"
+        assert main(words[1:]) == 0, (words, capsys.readouterr().err)
+    statuses = {"active", "completed", "cancelled"}
+    capsys.readouterr()
+    assert main(["reminder", "list", "--all", "--json"]) == 0
+    assert {row["status"] for row in json.loads(capsys.readouterr().out)} == statuses
