@@ -95,7 +95,10 @@ class ScriptedSpender:
 
 @dataclass
 class World:
-    """One coach. `proactive` and everything around it can be made anew on the same store, as a restart does."""
+    """One coach. `assemble` makes everything but the store anew, as a restart does.
+
+    The dispatcher looks by itself only once an hour: whatever happens sooner must have woken it.
+    """
 
     clock: VirtualClock
     store: SqlStore
@@ -140,6 +143,7 @@ class World:
             self.clock,
             {DELIVER: self.delivery.deliver, **self.proactive.handlers()},
             owner="test",
+            longest_wait=3600,
             on_failure=self.proactive.on_failure,
         )
 
@@ -175,16 +179,17 @@ class World:
     async def running(self, *, watch: bool = False) -> AsyncIterator[None]:
         """The daemon, for as long as the block runs."""
         await self.start()
-        tasks = [asyncio.create_task(self.dispatcher.run())]
+        dispatcher = self.dispatcher
+        tasks = [asyncio.create_task(dispatcher.run())]
         if watch:
-            look = Watch(self.store, self.clock, self.desk, self.dispatcher.poke)
+            look = Watch(self.store, self.clock, self.desk, dispatcher.poke, every=20)
             tasks.append(asyncio.create_task(look.run()))
         try:
             yield
         finally:
             for task in tasks[1:]:
                 task.cancel()
-            self.dispatcher.stop()
+            dispatcher.stop()
             await asyncio.gather(*tasks, return_exceptions=True)
             if not tasks[0].cancelled() and (error := tasks[0].exception()) is not None:
                 raise error

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 from nudge.adapters.home import Home
 
+_NEW_FILE = 0o644
+
 
 class HomeDocuments:
+    """Reads, writes and watches the files below `agents/NAME` of a home.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = HomeDocuments(Home(Path(folder)))
+    ...     before = files.version("coach", "GOALS.md")
+    ...     files.write("coach", "GOALS.md", b"# Goals")
+    ...     files.read("coach", "GOALS.md"), files.version("coach", "GOALS.md") != before
+    (b'# Goals', True)
+    """
+
     def __init__(self, home: Home) -> None:
         self._home = home
 
@@ -26,11 +41,16 @@ class HomeDocuments:
         write_atomically(self.path(agent, name), content)
 
     def version(self, agent: str, name: str) -> str:
+        """From one look at the file's entry. When the entry itself last changed is part of it, because a restored or
+        synchronised file may carry an old time of writing. What cannot be looked at has a version too, so that it is
+        noticed; reading it says why."""
         try:
-            stat = self.path(agent, name).stat()
+            found = self.path(agent, name).stat()
         except FileNotFoundError:
             return ""
-        return f"{stat.st_mtime_ns}:{stat.st_size}:{stat.st_ino}"
+        except OSError as error:
+            return f"error {error.errno}"
+        return f"{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_size}:{found.st_ino}"
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -38,18 +58,23 @@ def write_atomically(path: Path, content: bytes) -> None:
     followed, so that documents may live in another folder."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except FileNotFoundError:
+        mode = _NEW_FILE
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
+            os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
-        Path(temporary).chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
         Path(temporary).replace(path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink(missing_ok=True)
         raise
-    folder = os.open(path.parent, os.O_RDONLY)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)
     finally:

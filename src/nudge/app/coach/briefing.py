@@ -190,7 +190,13 @@ class Briefings:
         return await self._store.periods.taken(agent, kind, period_key(kind, due, targets)) is not None
 
     async def _go_on(self, settlement: Settlement, kind: Briefing) -> None:
-        settlement.again(await self._next(settlement.timer.agent, kind, max(settlement.now, settlement.timer.slot_at)))
+        """The next one in the future. After one that was missed it is the latest that is still of use, if there is one:
+        a machine that was off for two days says good morning today."""
+        slot, now = settlement.timer.slot_at, settlement.now
+        assert settlement.recorded is not None
+        missed = settlement.recorded.result is Result.MISSED
+        after = max(slot, now - TOO_LATE[kind] - 1 if missed else now)
+        settlement.again(await self._next(settlement.timer.agent, kind, Instant(after)))
 
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
         """When the timer should be due. A target that was moved to an earlier hour, which is over, does not lose the

@@ -31,10 +31,11 @@ NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
 PROACTIVE = ("heartbeat", "briefing")
 
 GOOD_TARGETS = "targets.good"
-REPORTED_VERSION = "targets.reported"
+REPORTED = "targets.reported"
 REVIEW = "review"
 DELAYED_UNTIL = "delayed_until"
 LAST_BEDTIME = "bedtime.last"
+_MOST_REPORTED = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,10 +150,12 @@ class Desk:
             if fields != before:
                 await notes.set(agent, GOOD_TARGETS, fields)
             self._good[agent] = read.targets
+            await notes.delete(agent, REPORTED)  # broken in the same way again, it is news again
             return fields != before, None
-        if await notes.get(agent, REPORTED_VERSION) == read.complaint.version:
+        reported = await notes.get(agent, REPORTED) or []
+        if read.complaint.version in reported:
             return False, None
-        await notes.set(agent, REPORTED_VERSION, read.complaint.version)
+        await notes.set(agent, REPORTED, [*reported[-_MOST_REPORTED:], read.complaint.version])
         return False, read.complaint
 
     async def review(self, agent: str) -> Review | None:

@@ -23,11 +23,14 @@ class Watch:
     also between the start and the first look, is not overlooked.
     """
 
-    def __init__(self, store: Store, clock: Clock, desk: Desk, poke: Callable[[], None]) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, desk: Desk, poke: Callable[[], None], every: float = LOOK_SECONDS
+    ) -> None:
         self._store = store
         self._clock = clock
         self._desk = desk
         self._poke = poke
+        self._every = every
 
     async def run(self) -> None:
         while True:
@@ -35,7 +38,7 @@ class Watch:
                 await self.look()
             except (NudgeError, OSError) as error:
                 log.warning("the documents could not be looked at: %s", error)
-            await self._clock.sleep(LOOK_SECONDS)
+            await self._clock.sleep(self._every)
 
     async def look(self) -> None:
         for agent in await self._store.agents.all():
