@@ -17,7 +17,7 @@ from nudge.app.ports.records import Agent, Lease, Message
 from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.core.outcome import Result
 from nudge.core.timer import RETRY_DELAYS, Timer
-from nudge.errors import ChannelUnavailableError
+from nudge.errors import ChannelUnavailableError, StoreError
 from tests.times import NOON
 
 InStore = Callable[..., Any]
@@ -135,6 +135,26 @@ def test_a_handler_that_fails_late_waits_from_its_failure(in_store: InStore) -> 
         assert row.at == NOON + failed[0]
         assert notes.keys == ["good"]  # it had its turn before the second try
         assert failed == [600 * SECOND]
+
+    in_store(scenario)
+
+
+def test_a_store_that_hiccups_is_no_news(in_store: InStore) -> None:
+    """Two writers that wait for each other, a server that restarts: the next try is soon, and nobody is told."""
+
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        notes = Notes()
+
+        async def flaky(firing: Firing) -> None:
+            if firing.timer.attempts < 2:
+                raise StoreError("The PostgreSQL server refused: deadlock detected")
+            await notes(firing)
+
+        await store.timers.set(timer("x", kind="flaky"))
+        await run_for(Dispatcher(store, clock, {"flaky": flaky}, owner="d"), clock, 60)
+        assert notes.keys == ["x"]
+        assert await store.feed.recent() == []
 
     in_store(scenario)
 

@@ -31,7 +31,7 @@ RENEW_SECONDS = 15.0
 LONGEST_WAIT_SECONDS = 30.0
 SHARED_WAIT_SECONDS = 5.0
 GRACE_SECONDS = 10.0
-_QUIET_RETRIES = 3  # a service that hiccups is news only when it stays away
+_QUIET_RETRIES = 3  # a service or a store that hiccups is news only when it stays away
 
 Handler = Callable[["Firing"], Awaitable[None]]
 FailureHook = Callable[[Timer, Exception, Instant], Awaitable[None]]
@@ -135,7 +135,7 @@ class Firing:
             Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
         )
         settlement.following = pushed
-        if self.timer.attempts == (_QUIET_RETRIES if isinstance(error, RetryableError) else 0):
+        if self.timer.attempts == (_QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
             settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason}. Check logs.")
         if not (hook and settlement.lines):
             await self._push_out(settlement)
