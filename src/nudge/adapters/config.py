@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nudge.adapters.settings import Settings
 from nudge.core.durations import parse_duration
 from nudge.core.instants import zone_of
+from nudge.core.money import parse_money
 from nudge.errors import ConfigError, NudgeError
 
 
@@ -32,7 +34,24 @@ def _checked(text: str, parse: Callable[[str], object]) -> str:
     return text
 
 
+def _money(text: str) -> str:
+    return _checked(text, parse_money)
+
+
+def _day(text: str) -> str:
+    if text:
+        date.fromisoformat(text)
+    return text
+
+
+def _written(value: object) -> object:
+    """A number or a date that was written without quotes, as text."""
+    return str(value) if isinstance(value, int | float | date) and not isinstance(value, bool) else value
+
+
 Duration = Annotated[str, AfterValidator(_duration)]
+Money = Annotated[str, BeforeValidator(_written), AfterValidator(_money)]
+Day = Annotated[str, BeforeValidator(_written), AfterValidator(_day)]
 Zone = Annotated[str, AfterValidator(_zone)]
 
 
@@ -70,14 +89,18 @@ class CoachSection(_Section):
 
 
 class SpendingSection(_Section):
-    """`window` is the money until `renews` (a date; without one, thirty days)."""
+    """`window` is the money until `renews` (a date; without one, thirty days), and `windows` that of single tiers.
 
-    window: str = "10.00"
-    renews: str = ""
+    `models` are routes of all tiers, purpose by purpose, and `tiers` those of one. `weights` state prices.
+    """
+
+    window: Money = "10.00"
+    windows: dict[str, Money] = Field(default_factory=dict)
+    renews: Day = ""
     tier: str = "standard"
     models: dict[str, str] = Field(default_factory=dict)
     tiers: dict[str, dict[str, str]] = Field(default_factory=dict)
-    weights: dict[str, float] = Field(default_factory=dict)
+    weights: dict[str, float | str] = Field(default_factory=dict)
     alert_to: str = ""
 
 

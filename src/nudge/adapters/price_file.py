@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
@@ -14,9 +15,12 @@ from nudge.errors import ConfigError, NotConfiguredError
 FILE_NAME = "prices.toml"
 
 
-def load_prices(home: Path | None = None, override: Path | None = None) -> PriceTable:
+def load_prices(
+    home: Path | None = None, override: Path | None = None, weights: Mapping[str, Any] | None = None
+) -> PriceTable:
     """The prices in force. `home` (a directory such as .nudge) may have a prices.toml; an `override` that is named has
-    to exist. Numbers are read as decimals, so that 0.1 is a tenth.
+    to exist. `weights` are those of the configuration and come last. Numbers are read as decimals, so that 0.1 is a
+    tenth.
 
     >>> table = load_prices()
     >>> table.quote("sonnet").priced_as
@@ -34,6 +38,8 @@ def load_prices(home: Path | None = None, override: Path | None = None) -> Price
             table = PriceTable.of(stated)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error.message}", next_step=error.next_step) from error
+    if weights:
+        table = PriceTable.of(lay_over(stated, {"weights": weights}))
     return table
 
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Any
 
 from nudge.app.ports.ledger import AccountRow, SpendingRow
 from nudge.core.holds import Account, AccountKey, AccountKind
@@ -85,9 +86,27 @@ class SpendingStatus:
     held: Micros
     used_up: bool
     window: Account
+    window_starts: Instant
     window_ends: Instant
     topped_up: Micros
     overrun: Micros
+
+    @property
+    def banner(self) -> str | None:
+        """What is shown in red until it is over."""
+        return self.state.banner
+
+    def public(self) -> dict[str, Any]:
+        """For people and for JSON: percentages, no dollars."""
+        return {
+            "state": self.state.value,
+            "percent": self.meter.percent,
+            "colour": self.meter.colour.value,
+            "text": self.meter.text,
+            "refresh_at": rfc3339(self.refresh_at),
+            "used_up": self.used_up,
+            "banner": self.banner,
+        }
 
     @classmethod
     def of(cls, books: Books, ends: Instant, now: Instant) -> SpendingStatus:
@@ -100,6 +119,7 @@ class SpendingStatus:
             held=books.day.account.held,
             used_up=books.day.used_up,
             window=books.window.account,
+            window_starts=books.row.window_start,
             window_ends=ends,
             topped_up=books.row.topped_up,
             overrun=books.window.overrun,

@@ -9,7 +9,7 @@ from typing import Any
 from nudge.app.agents import Agents
 from nudge.app.alerts import MAIL, Alerts
 from nudge.app.attention import Gate
-from nudge.app.books import WAKE, SpendingPlan, SpendingStatus
+from nudge.app.books import WAKE, SpendingPlan
 from nudge.app.coach.background import KIND as LETTERS
 from nudge.app.coach.background import Background
 from nudge.app.coach.desk import Desk
@@ -23,6 +23,7 @@ from nudge.app.coach.watch import Watch
 from nudge.app.delivery import KIND as DELIVER
 from nudge.app.delivery import Delivery
 from nudge.app.dispatch import Dispatcher
+from nudge.app.pools import POOL, Pools
 from nudge.app.ports.clock import Clock
 from nudge.app.ports.coach import Saying
 from nudge.app.ports.conditions import Conditions, Question, Verdict
@@ -122,6 +123,7 @@ class Daemon:
             model=ports.model,
             on_timers=self.poke,
         )
+        self.pools = Pools(store)
         thinking = Thinking(store, ports.rules, self.spending if ports.model else None)
         to_person = PersonReminders(self.reminders)
         self.talking = Talking(
@@ -172,6 +174,7 @@ class Daemon:
             LETTERS: self.background.run,
             WAKE: self.spending.wake,
             SWEEP: self.spending.sweep,
+            POOL: self.pools.sweep,
             MAIL: Alerts(ports.mailer).mail,
             **self.talking.handlers(),
             **self.proactive.handlers(),
@@ -240,7 +243,7 @@ class Daemon:
             "next_due": rfc3339(next_due) if next_due is not None else None,
             "busy_lanes": self.dispatcher.busy,
             "fired": self.dispatcher.fired,
-            "spending": {agent.name: _spending_json(await self.spending.state(agent.name, now)) for agent in agents},
+            "spending": {agent.name: (await self.spending.state(agent.name, now)).public() for agent in agents},
         }
 
     async def _remind(self, message: Message) -> int:
@@ -266,7 +269,3 @@ class Daemon:
     async def _budget_words(self, agent: str, now: Instant) -> str:
         status = await self.spending.state(agent, now)
         return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
-
-
-def _spending_json(status: SpendingStatus) -> dict[str, Any]:
-    return {"state": status.state.value, "percent": status.meter.percent, "colour": status.meter.colour.value}

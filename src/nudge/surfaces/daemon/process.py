@@ -29,6 +29,7 @@ from nudge.surfaces.daemon.channel import channel_of, who_talks
 from nudge.surfaces.daemon.chat_desk import ChatDesk, TerminalsBeside
 from nudge.surfaces.daemon.control import control_app, serving
 from nudge.surfaces.daemon.lock import HomeLock
+from nudge.surfaces.daemon.reload import SpendingReload
 from nudge.surfaces.daemon.signals import handle_signals
 from nudge.surfaces.daemon.terminal_chat import TerminalChat, greeting
 from nudge.surfaces.daemon.world import options_of, ports_of
@@ -91,8 +92,14 @@ async def _run(
     async def status() -> Mapping[str, Any]:
         return {"pid": os.getpid(), "version": __version__, "home": str(settings.home.path), **await daemon.status()}
 
-    app = control_app(status, daemon.look_again, daemon.stop, ChatDesk(daemon, agent, beside).endpoints())
-    companions = [daemon.watch.run()]
+    reload = SpendingReload(settings, daemon.spending, clock)
+
+    async def poke() -> None:
+        await reload.look()
+        await daemon.look_again()
+
+    app = control_app(status, poke, daemon.stop, ChatDesk(daemon, agent, beside).endpoints())
+    companions = [daemon.watch.run(), reload.run()]
     if polling := channel.polling(daemon, agent):
         companions.append(polling.run())
     if prompt:

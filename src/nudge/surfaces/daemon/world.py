@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from nudge.adapters.command_condition import CommandConditions
 from nudge.adapters.config import Config
 from nudge.adapters.decision_log import DecisionFile
@@ -16,7 +14,7 @@ from nudge.adapters.log_redaction import LogRedaction
 from nudge.adapters.offline import OfflineModel
 from nudge.adapters.price_file import load_prices
 from nudge.adapters.settings import Settings
-from nudge.app.books import SpendingPlan
+from nudge.adapters.smtp import SmtpMailer
 from nudge.app.coach.proactive import Rhythm
 from nudge.app.ports.clock import Clock
 from nudge.app.ports.messenger import Messenger
@@ -24,10 +22,9 @@ from nudge.app.ports.model import Model
 from nudge.app.ports.records import Agent
 from nudge.app.ports.store import Store
 from nudge.core.durations import parse_duration
-from nudge.core.money import parse_money
-from nudge.core.routing import EVERY_TIER, Routes
-from nudge.errors import ConfigError, NotConfiguredError, NudgeError
+from nudge.errors import NotConfiguredError, NudgeError
 from nudge.surfaces.daemon.assemble import Options, Ports
+from nudge.surfaces.spending_plan import plan_of, routes_of
 
 
 def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, messenger: Messenger) -> Ports:
@@ -39,12 +36,13 @@ def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, mes
         messenger=messenger,
         documents=HomeDocuments(home),
         rules=OfflineModel(),
-        prices=load_prices(home.path),
+        prices=load_prices(home.path, weights=config.spending.weights),
         model=model_of(settings, config, clock),
         conditions=CommandConditions(home.workspace, secrets=settings.secrets),
         seeds=HomeSeeds(home),
         history=GitHistory(home),
         sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
+        mailer=SmtpMailer.from_settings(environment, config.spending.alert_to),
         redactor=LogRedaction(home.logs, [home.chat_history]),
         decision_log=DecisionFile(home.logs, settings.secrets),
         is_coach=lambda agent: is_coach(home, agent),
@@ -61,8 +59,8 @@ def options_of(settings: Settings, config: Config, owner: str) -> Options:
         ping_budget=attention.ping_budget == "on",
         reserve=attention.reserve,
         rhythm=Rhythm(parse_duration(coach.heartbeat), coach.change_gate, parse_duration(coach.longest_silence)),
-        plan=plan_of(settings, config),
-        routes=routes_of(config),
+        plan=plan_of(settings),
+        routes=routes_of(settings),
         secrets=settings.secrets,
     )
 
@@ -80,27 +78,6 @@ def model_of(settings: Settings, config: Config, clock: Clock) -> Model | None:
     from nudge.adapters.anthropic import AnthropicModel
 
     return AnthropicModel.from_settings(settings.environment, clock=clock)
-
-
-def plan_of(settings: Settings, config: Config) -> SpendingPlan:
-    section = config.spending
-    try:
-        renews = date.fromisoformat(section.renews) if section.renews else None
-        return SpendingPlan(parse_money(section.window), renews, section.tier)
-    except ValueError:
-        raise ConfigError(
-            f"{settings.home.config}: spending.renews: {section.renews!r} is not a date.",
-            next_step="Write it like 2026-12-01.",
-        ) from None
-    except NudgeError as error:
-        raise ConfigError(
-            f"{settings.home.config}: spending.window: {error.message}", next_step=error.next_step
-        ) from None
-
-
-def routes_of(config: Config) -> Routes:
-    section = config.spending
-    return Routes.of({EVERY_TIER: section.models, **section.tiers} if section.models else section.tiers)
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

@@ -22,7 +22,7 @@ from nudge.core.coach.targets import Targets, choose
 from nudge.core.instants import Instant, local_date, zone_of
 from nudge.core.simulation.timeline import Plan, Timeline
 from nudge.errors import NotConfiguredError, NotFoundError
-from nudge.surfaces.daemon.world import options_of, routes_of
+from nudge.surfaces.daemon.world import options_of
 from nudge.surfaces.simulation.carry_over import Belongings, read_belongings
 from nudge.surfaces.simulation.engine import Engine, MakeModels, Note
 from nudge.surfaces.simulation.home_copy import copied_home
@@ -30,6 +30,7 @@ from nudge.surfaces.simulation.models import SCRIPTED, CountingModel, Rates
 from nudge.surfaces.simulation.overrides import overridden
 from nudge.surfaces.simulation.persons import load_person
 from nudge.surfaces.simulation.real_model import StandingStill
+from nudge.surfaces.spending_plan import routes_of
 
 MODELS = ("offline", "scripted", "real")
 OWNER = "simulation"
@@ -66,7 +67,7 @@ class Simulations:
         """One life under the home's configuration with those changes."""
         settings = overridden(self._original, changes or {})
         config = load_config(settings)
-        rates = Rates(load_prices(self._home.path), routes_of(config), config.spending.tier)
+        rates = Rates(load_prices(self._home.path), routes_of(settings), config.spending.tier)
         with self._models(settings, rates) as make_models:
             engine = Engine(
                 self._plan(settings, changes or {}),
