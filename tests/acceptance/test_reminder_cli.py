@@ -268,6 +268,12 @@ def test_a_role_and_a_routine_are_seeded_and_a_clash_is_a_finding_and_no_end(hom
         assert "roles and routines are in force" in home("doctor").stdout
 
 
+def test_the_shell_completes_ids(home: Cli) -> None:
+    reminder = home("reminder", "stand up in 10 minutes").stdout.strip()
+    assert home("__complete", "reminder", "show", "r-").stdout == f"{reminder}\tstand up\n"
+    assert "snooze\t" in home("__complete", "reminder", "sn").stdout
+
+
 def test_the_first_reminder_needs_no_daemon_ever_started(home: Cli) -> None:
     home("reminder", "stand up in 10 minutes")
     with sqlite3.connect(home.home / "nudge.db") as connection:

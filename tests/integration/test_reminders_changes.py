@@ -384,7 +384,10 @@ async def test_an_export_is_an_import(store: SqlStore) -> None:
     assert timers == {every.key: 150 * MINUTE, past.key: HOUR}
     copied = await other.reminders.get(every.id)
     assert copied
-    assert (copied.schedule, copied.created_at, copied.source) == (every.schedule, NOON, Source.IMPORT)
+    assert (copied.schedule, copied.created_at, copied.source) == (every.schedule, NOON, Source.CLI)
+    routine = {**document["reminders"][0], "id": "r-routin", "name": "r", "source": "file", "ref": "routines/r.md"}
+    (moved,) = (await Exchange(other).import_({**document, "reminders": [routine]}, later)).added
+    assert (moved.source, moved.ref) == (Source.IMPORT, "")
     again = await Exchange(other).import_(document, later)
     assert (len(again.added), len(again.already_here)) == (0, 3)
     broken = {**document, "reminders": [{**document["reminders"][0], "id": "r-zzzzzz", "name": "m"}, {"id": 5}]}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.core.reminder import Reply, counted, delivered_text, read_reply
+from nudge.core.reminder import Reply, Source, counted, delivered_text, read_reply
 from nudge.core.reminder.templates import check_template, fill
 from nudge.errors import UsageError
 from tests.times import NOON, toronto
@@ -140,6 +140,11 @@ def test_other_braces_are_left_alone(message: str, filled: str) -> None:
 )
 def test_a_reply_counts_where_a_line_starts_with_its_mark(text: str, reply: Reply) -> None:
     assert read_reply(text) is reply
+
+
+def test_a_chat_knows_of_no_variables() -> None:
+    said = reminder("buy {name} and {eggs}", in_="1h", source=Source.CHAT)
+    assert delivered_text(said, THREE, THREE) == "buy {name} and {eggs}"
 
 
 def test_a_counter_says_how_often_it_came_unread() -> None:

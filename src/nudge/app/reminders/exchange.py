@@ -17,6 +17,8 @@ from nudge.errors import NudgeError, StoreError, UsageError
 FORMAT = "nudge-reminders"
 VERSION = 1
 _TRIES = 20
+_KEPT = (Source.CLI, Source.CHAT)
+"""The person set these; a role or a file, which is not there, no longer speaks for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,8 @@ class Exchange:
                 if there is not None and there.created_at == reminder.created_at:
                     here.append(there)
                     continue
-                one = await self._add(replace(reminder, source=Source.IMPORT, spec="", ref=""), now)
+                source = reminder.source if reminder.source in _KEPT else Source.IMPORT
+                one = await self._add(replace(reminder, source=source, spec="", ref=""), now)
                 completed += one.status is Status.COMPLETED and not reminder.status.ended
                 added.append(one)
         return Imported(tuple(added), tuple(here), completed)

@@ -224,7 +224,7 @@ def candidate_of(reminder: Reminder, text: str, slot_at: Instant) -> Candidate:
     """How the gate sees it. A time the person chose themselves is kept to; one that a condition or idleness chose is
     not such a time."""
     waits = reminder.condition is not None and reminder.condition.mode is Mode.ONCE
-    chosen = reminder.source in (Source.CLI, Source.CHAT, Source.IMPORT) and not waits and not reminder.idle
+    chosen = reminder.source in (Source.CLI, Source.CHAT) and not waits and not reminder.idle
     return Candidate(
         Kind.ROUTINE if reminder.source is Source.FILE else Kind.REMINDER,
         asked_by_person=True,

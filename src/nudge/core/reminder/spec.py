@@ -16,7 +16,7 @@ from nudge.core.phrases import Understood
 from nudge.core.priority import Priority
 from nudge.core.reminder.late import Late
 from nudge.core.reminder.model import DEFAULT_TIMEOUT, ID, Condition, Mode, Reminder, Source
-from nudge.core.reminder.templates import check_template
+from nudge.core.reminder.templates import check_template, literal
 from nudge.core.reminder.timing import SCHEDULE_FIELDS, Timing, read_timing, schedule_from
 from nudge.errors import UsageError
 
@@ -101,7 +101,7 @@ def make_reminder(
     return Reminder(
         id=reminder_id,
         agent=agent,
-        message=checked_message(spec.message),
+        message=checked_message(literal(spec.message) if source is Source.CHAT else spec.message),
         schedule=schedule,
         tz=tz,
         created_at=now,

@@ -64,7 +64,7 @@ def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
         "agent": row.agent,
         "name": row.name,
         "message": row.message,
-        "schedule": row.schedule_words,
+        "schedule_words": row.schedule_words,
         "tz": row.tz,
         "to_person": row.to_person,
         "source": row.source,
@@ -78,10 +78,11 @@ def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
 
 
 def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
-    from nudge.core.reminder import reminder_to_json
+    from nudge.core.reminder import reminder_to_json, schedule_words
 
     next_at = None if timed.next_at is None else rfc3339(timed.next_at, zone)
-    return {**reminder_to_json(timed.reminder), "next_at": next_at}
+    words = schedule_words(timed.reminder)
+    return {**reminder_to_json(timed.reminder), "schedule_words": words, "next_at": next_at}
 
 
 def say_understood(word: str, timed: Timed, context: Context) -> None:

@@ -66,6 +66,9 @@ def _values(action: argparse.Action, args: argparse.Namespace) -> Iterator[tuple
         if action.dest in ("agent", "name") and (action.metavar in ("NAME", "AGENT", None)):
             for agent in Context(args).with_store(lambda store: store.agents.all()):
                 yield agent.name, agent.role
+        elif action.dest == "reminder":
+            for one in Context(args).with_store(lambda store: store.reminders.listed(limit=200)):
+                yield one.id, " ".join((one.name or one.message).split())[:60]
         elif action.dest == "role":
             for file in sorted(Context(args).home.roles.glob("*.yaml")):
                 yield file.stem, ""
