@@ -106,6 +106,7 @@ def test_a_reminder_has_buttons_that_work_once(bot: Cli, telegram: FakeTelegram)
         _, reminder = sent(telegram, 2)
         ((done, snooze, skip),) = reminder.buttons
         assert [done[0], snooze[0], skip[0]] == ["Done", "Snooze 30 min", "Skip"]
+        until(lambda: rows(bot, "SELECT DISTINCT state FROM outbox") == [("sent",)], "its sending is confirmed")
         telegram.press(done[1], message_id=reminder.message_id)
         telegram.press("done:r-zzzzzz", message_id=reminder.message_id)
         telegram.press(done[1], message_id=99_999)

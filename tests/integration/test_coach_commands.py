@@ -9,6 +9,7 @@ import pytest
 from nudge.app.coach.buttons import OLD
 from nudge.app.coach.commands import read_command
 from nudge.app.ports.messenger import Inbound
+from nudge.app.ports.records import Sending
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant
 from nudge.core.outcome import Outcome, Result
 from nudge.core.reminder import Status
@@ -297,6 +298,17 @@ def test_a_button_that_was_not_offered_does_nothing(coach: Any, data: str, messa
         assert await rig.talking.listener.hear("coach", pressed, offset=100) == OLD
         assert await rig.reminders.get(number) == before
         assert await rig.talking.listener.offset("coach") == 100
+
+    coach(scenario)
+
+
+def test_a_button_works_before_the_sending_of_its_message_was_confirmed(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        number, _ = await reminded(rig)
+        (reminder,) = [one for one in await rig.store.outbox.recent("coach") if one.kind == "reminder"]
+        await rig.store.outbox.mark(reminder.id, Sending.SENDING)
+        ack = await rig.hear(button=f"done:{number}", message_id="not-known-yet", callback_id="c")
+        assert ack == "Done ✓ stretch"
 
     coach(scenario)
 

@@ -7,6 +7,7 @@ import re
 from nudge.app.coach.commands import Asked
 from nudge.app.coach.reminding import PersonReminders
 from nudge.app.ports.messenger import Inbound
+from nudge.app.ports.records import Sending
 from nudge.app.ports.store import Store
 from nudge.core.durations import format_duration, parse_duration
 from nudge.core.instants import DAY, MINUTE, Instant
@@ -19,6 +20,7 @@ _LOOK_BACK = 50
 
 _PRESSED = re.compile(r"(done|skip):(r-[0-9a-z]{6})|(snooze):(r-[0-9a-z]{6}):([0-9]{1,4}[mhd])")
 _ID = re.compile(r"r-[0-9a-z]{6}")
+_UNCONFIRMED = (Sending.SENDING, Sending.UNKNOWN)
 
 
 class Buttons:
@@ -31,10 +33,8 @@ class Buttons:
 
         Only what was offered under that very message is done: data that somebody made up does nothing.
         """
-        message = await self._store.outbox.by_receipt(agent, update.message_id) if update.message_id else None
-        offered = {data for _, data in message.buttons} if message else set()
         match = _PRESSED.fullmatch(update.button or "")
-        if match is None or update.button not in offered:
+        if match is None or update.button not in await self._offered(agent, update.message_id):
             return OLD
         verb, reminder_id = match[1] or match[3], match[2] or match[4]
         try:
@@ -42,6 +42,15 @@ class Buttons:
             return await self.do(agent, verb, reminder_id, length, now)
         except (NotFoundError, UsageError):
             raise OldButtonError from None
+
+    async def _offered(self, agent: str, message_id: str | None) -> set[str]:
+        """What stands under the message that the channel knows by this id. A message may be pressed before its sending
+        was confirmed, or although that never came: until then its id is nobody's."""
+        message = await self._store.outbox.by_receipt(agent, message_id) if message_id else None
+        if message is not None:
+            return {data for _, data in message.buttons}
+        recent = await self._store.outbox.recent(agent, limit=_LOOK_BACK) if message_id else ()
+        return {data for one in recent if one.state in _UNCONFIRMED for _, data in one.buttons}
 
     async def say(self, verb: str, asked: Asked) -> str:
         """The same by a command: with an id, or for the reminder that was delivered last."""
