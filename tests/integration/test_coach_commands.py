@@ -111,7 +111,7 @@ def test_goals_shows_the_document_without_its_comments(coach: Any) -> None:
         pytest.param("/remind water the plants every monday at 9", "every Monday at 9:00 AM", id="every"),
         pytest.param("/remind", "For example: /remind call Mum by Friday 5pm", id="nothing"),
         pytest.param("/remind call Mum", "there is no time", id="no time"),
-        pytest.param("/remind tell {who} in 2h", "A message has no variable {who}", id="a template that is none"),
+        pytest.param("/remind tell {who} in 2h", "I'll remind you: tell {who}.", id="words in braces are words"),
     ],
 )
 def test_remind(coach: Any, text: str, says: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 from nudge.app.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.app.coach.inbound import OFFSET, RESEND
 from nudge.core.instants import HOUR, MINUTE, Instant
-from nudge.errors import ModelUnavailableError, NotConfiguredError
+from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
 
@@ -95,13 +95,18 @@ def test_actions_are_carried_out_and_confirmed(coach_everywhere: Any) -> None:
 
 def test_an_action_that_cannot_be_done_is_left_out_and_explained(coach_everywhere: Any) -> None:
     async def scenario(rig: Rig) -> None:
+        async def refuse(*args: Any) -> None:
+            async with rig.store.transaction():
+                raise UsageError("There is no room for another one.")
+
+        rig.reminders.add = refuse  # type: ignore[method-assign, assignment]
         said = await rig.say("do both")
-        assert "I couldn't set that reminder: A message has no variable {nobody}" in said
+        assert "I couldn't set that reminder: There is no room for another one." in said
         assert "- Likes tea" in rig.document("MEMORY.md")
         assert await rig.reminders.list("coach") == []
 
     actions = (
-        {"action": "add_reminder", "text": "tell {nobody}", "when": "in 2h"},
+        {"action": "add_reminder", "text": "call Mum", "when": "in 2h"},
         {"action": "update_memory", "section": "Preferences", "add": "Likes tea"},
     )
     coach_everywhere(scenario, Scripted(says("Sure.", *actions)))
