@@ -62,9 +62,11 @@ class ReminderFiring:
             return
         payload: dict[str, Any] = {}
         if isinstance(reminder.schedule, Idle):
-            spell = await self._idle_since(firing, reminder.schedule, reminder)
-            if spell is None:
-                return
+            spell = firing.timer.payload.get(_SPELL)
+            if _MOVED_TO not in firing.timer.payload:  # one that was put off has been decided already
+                spell = await self._idle_since(firing, reminder.schedule, reminder)
+                if spell is None:
+                    return
             payload = {_SPELL: spell}
         occurrence = _occurrence(firing, reminder)
         if occurrence.starts_chain:
