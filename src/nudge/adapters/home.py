@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from nudge.errors import NotConfiguredError
+
+
+def foreign(folder: Path) -> bool:
+    """Whether somebody else may have put this folder, or a link in its place, where everybody may write. A name that
+    can be guessed proves nothing there."""
+    return folder.lstat().st_uid != os.getuid() and bool(folder.parent.stat().st_mode & stat.S_ISVTX)
 
 
 class Home:

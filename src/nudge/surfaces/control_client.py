@@ -8,10 +8,11 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from nudge.adapters.home import foreign
 from nudge.errors import DaemonUnreachableError, NudgeError
 
 
-def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 10.0) -> Any:
+def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:
     """One request, one JSON answer."""
     content = json.dumps(body).encode() if body is not None else b""
     head = f"{method} {route} HTTP/1.1\r\nHost: nudge\r\nConnection: close\r\nContent-Length: {len(content)}\r\n"
@@ -19,6 +20,10 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
         head += "Content-Type: application/json\r\n"
     received = b""
     try:
+        if foreign(path.parent):
+            raise DaemonUnreachableError(
+                f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
+            )
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout)
             connection.connect(str(path))
@@ -38,7 +43,7 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
     except (ValueError, IndexError):
         raise DaemonUnreachableError("The daemon gave no answer that makes sense.", next_step="See its log.") from None
     if code >= 400:
-        raise NudgeError(str(answer.get("error", f"The daemon refused ({code}).")))
+        raise NudgeError(str(answer.get("error", f"The daemon refused ({code}).")), next_step=answer.get("next_step"))
     return answer
 
 

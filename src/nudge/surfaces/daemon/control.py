@@ -16,6 +16,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from nudge.adapters.home import foreign
+from nudge.core.redaction import redact
+from nudge.errors import NotConfiguredError, NudgeError
+
 Endpoint = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
 
 
@@ -56,7 +60,13 @@ def control_app(
         Route("/stop", on_stop, methods=["POST"]),
         *(Route(f"/{name}", on_more(endpoint), methods=["POST"]) for name, endpoint in (more or {}).items()),
     ]
-    return Starlette(routes=routes)
+    return Starlette(routes=routes, exception_handlers={NudgeError: _refused})
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """In words: a status that cannot be read because the store is away must say just that."""
+    assert isinstance(error, NudgeError)
+    return JSONResponse({"error": redact(error.message), "next_step": error.next_step}, 500)
 
 
 class _Server(uvicorn.Server):
@@ -70,8 +80,10 @@ class _Server(uvicorn.Server):
 async def serving(app: Starlette, path: Path) -> AsyncIterator[None]:
     """Answer on a Unix socket that only its owner can reach."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if path.parent.stat().st_uid != os.getuid():
-        raise PermissionError(f"{path.parent} belongs to somebody else")
+    if foreign(path.parent) or path.parent.stat().st_uid != os.getuid():
+        raise NotConfiguredError(
+            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a NUDGE_HOME with a shorter path."
+        )
     path.parent.chmod(0o700)
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -80,6 +92,7 @@ async def serving(app: Starlette, path: Path) -> AsyncIterator[None]:
         listener.bind(str(path))
     finally:
         os.umask(mask)
+    listener.listen()  # whoever comes before the server is up waits for it, and is not told that nobody is there
     server = _Server(
         uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=1)
     )
