@@ -5,12 +5,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from dataclasses import dataclass
 from typing import IO, Any
 
 from nudge.adapters.home import Home
 from nudge.core.instants import Instant, rfc3339
 from nudge.errors import NudgeError
+
+_PATIENCE_SECONDS = 1.0
+_TRIES = 50
 
 
 @dataclass(frozen=True)
@@ -34,16 +38,14 @@ class HomeLock:
         # Opened without truncation: until the lock is ours, the text in it is the holder's.
         descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         file = os.fdopen(descriptor, "r+", encoding="utf-8")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _locked(file):
             holder = _read(file)
             file.close()
             who = f"process {holder.pid}, since {holder.since}" if holder else "another process"
             raise NudgeError(
                 f"A nudge daemon already runs in {home.path} ({who}).",
                 next_step="Run 'nudge status' to see it, 'nudge stop' to end it, or use another NUDGE_HOME.",
-            ) from None
+            )
         before = _read(file)
         file.seek(0)
         file.truncate()
@@ -53,6 +55,18 @@ class HomeLock:
 
     def release(self) -> None:
         self._file.close()
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take the lock. A command that looks who holds it has it too, for a moment: only who keeps it is a daemon."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PATIENCE_SECONDS / _TRIES)
+        else:
+            return True
+    return False
 
 
 def holder_of(home: Home) -> Holder | None:
