@@ -293,6 +293,9 @@ async def test_notes_hold_json(store: SqlStore) -> None:
     await store.notes.set("coach", "state.quiet", {"until": 5})
     await store.notes.set("coach", "other", 1)
     assert await store.notes.get("coach", "state.quiet") == {"until": 5}
+    async with store.transaction():
+        assert await store.notes.lock("coach", "state.quiet") == {"until": 5}
+        assert await store.notes.lock("coach", "nothing") is None
     assert await store.notes.all("coach", "state.") == {"state.quiet": {"until": 5}}
     await store.notes.delete("coach", "other")
     assert await store.notes.get("coach", "other") is None

@@ -123,7 +123,7 @@ def test_an_offset_that_goes_back_is_taken_as_it_is(coach_everywhere: Any) -> No
     async def scenario(rig: Rig) -> None:
         listener = rig.talking.listener
         await listener.confirm("coach", 700_000_010)
-        await listener.hear("coach", Inbound(5, NOON, "/ping"), offset=6)
+        await listener.hear("coach", Inbound(5, NOON, "/ping"), offset=6, asked=700_000_010)
         assert await listener.offset("coach") == 6
 
     coach_everywhere(scenario)

@@ -169,3 +169,36 @@ def test_the_commands_are_announced_until_it_works_once(coach: Any) -> None:
         assert len(tries) == 3
 
     coach(scenario)
+
+
+def test_two_that_poll_one_channel_accept_an_update_once(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        both_asked = asyncio.Barrier(2)
+
+        class Shared(Queue):
+            async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
+                found = await super().updates_after(offset, wait_seconds)
+                await both_asked.wait()
+                return found
+
+        batch = [said(7, "one"), said(8, "two")]
+        await asyncio.gather(listen(rig, Shared(rig, batch)), listen(rig, Shared(rig, batch)))
+        heard = [one.content for one in await rig.store.conversations.recent("coach") if one.role == "user"]
+        assert sorted(heard) == ["one", "two"]
+        assert await rig.talking.listener.offset("coach") == 9
+
+    coach(scenario)
+
+
+def test_one_that_comes_late_does_not_set_the_offset_back(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        listener = rig.talking.listener
+        await listener.hear("coach", said(7, "one"), offset=8, asked=7)
+        await listener.confirm("coach", 12)
+        assert await listener.hear("coach", said(7, "one"), offset=8, asked=7) == ""
+        await listener.confirm_batch("coach", 8, 7)
+        assert await listener.offset("coach") == 12
+        await listener.hear("coach", said(3, "anew"), offset=4, asked=12)
+        assert await listener.offset("coach") == 4
+
+    coach(scenario)

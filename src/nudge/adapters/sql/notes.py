@@ -16,6 +16,10 @@ class SqlNotes:
         row = await self._db.one("notes_get", {"agent": agent, "name": name})
         return json.loads(row["value"]) if row else None
 
+    async def lock(self, agent: str, name: str) -> Any:
+        row = await self._db.one("notes_lock", {"agent": agent, "name": name})
+        return json.loads(row["value"]) if row else None
+
     async def set(self, agent: str, name: str, value: Any) -> None:
         text = json.dumps(value, ensure_ascii=False)
         await self._db.run("notes_set", {"agent": agent, "name": name, "value": text})

@@ -67,12 +67,28 @@ class Listener:
         """Everything below is handled or refused. It may be lower than before: ids can begin anew."""
         await self._store.notes.set(agent, OFFSET, offset)
 
-    async def hear(self, agent: str, update: Inbound, *, offset: int | None = None, typed: bool = False) -> str:
+    async def confirm_batch(self, agent: str, following: int, asked: int) -> None:
+        """The same after the updates that a poll from `asked` on has brought, unless somebody else is further."""
+        async with self._store.transaction():
+            kept = await self._store.notes.lock(agent, OFFSET)
+            if not isinstance(kept, int) or following > kept or following < asked:
+                await self.confirm(agent, following)
+
+    async def hear(
+        self, agent: str, update: Inbound, *, offset: int | None = None, asked: int = 0, typed: bool = False
+    ) -> str:
         """Accept one update; what to say where a button was pressed. `typed` marks what came from a terminal beside
-        the person's own channel."""
+        the person's own channel.
+
+        `offset` confirms the update with what it changes. Two that poll one channel may both be given an update: the
+        second finds it confirmed and leaves it. `asked` is what the poll asked for; an id below it is no old one, but
+        one of a channel that began its ids anew.
+        """
         now = self._clock.now()
         try:
             async with self._store.transaction():
+                if offset is not None and update.update_id >= asked and await self._is_confirmed(agent, update):
+                    return ""
                 words = await self._accept(agent, update, now, typed)
                 if offset is not None:
                     await self.confirm(agent, offset)
@@ -83,6 +99,10 @@ class Listener:
             await self._apologise(agent, words, now, offset, typed, pressed=update.button is not None)
         self._poke()
         return words
+
+    async def _is_confirmed(self, agent: str, update: Inbound) -> bool:
+        kept = await self._store.notes.lock(agent, OFFSET)
+        return isinstance(kept, int) and update.update_id < kept
 
     async def give_up(self, agent: str, offset: int) -> None:
         """An update that cannot be handled is left behind, and the person is told: it must not block the others."""

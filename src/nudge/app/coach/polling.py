@@ -59,17 +59,16 @@ class Polling:
         offset = await self._listener.offset(self._agent)
         updates, following = await self._inbox.updates_after(offset, LONG_POLL_SECONDS)
         for update in updates:
-            await self._handle(update)
-        if following != await self._listener.offset(self._agent):
-            await self._listener.confirm(self._agent, following)
+            await self._handle(update, offset)
+        await self._listener.confirm_batch(self._agent, following, offset)
 
-    async def _handle(self, update: Inbound) -> None:
+    async def _handle(self, update: Inbound, asked: int) -> None:
         """A store that refuses is waited for. Any other error is ours: after three of them the update is left behind,
         and the person is told."""
         offset, tries = update.update_id + 1, 0
         while True:
             try:
-                words = await self._listener.hear(self._agent, update, offset=offset)
+                words = await self._listener.hear(self._agent, update, offset=offset, asked=asked)
             except StoreError as error:
                 await self._pause(error)
             except Exception as error:

@@ -1,6 +1,9 @@
 -- name: notes_get
 SELECT value FROM notes WHERE agent = :agent AND name = :name
 
+-- name: notes_lock
+SELECT value FROM notes WHERE agent = :agent AND name = :name {for_update}
+
 -- name: notes_set
 INSERT INTO notes (agent, name, value) VALUES (:agent, :name, :value)
 ON CONFLICT (agent, name) DO UPDATE SET value = excluded.value
