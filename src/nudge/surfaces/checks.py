@@ -89,16 +89,22 @@ def _secrets(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
         ("ANTHROPIC_API_KEY", "not set: the coach works by its own rules, offline"),
         ("TELEGRAM_BOT_TOKEN", "not set: the coach lives in the terminal"),
         ("NUDGE_HEALTHCHECK_URL", "not set: nobody notices if nudge dies"),
+        ("NUDGE_SMTP_URL", "not set: an exceeded budget is not mailed to anybody"),
     ):
         yield Finding("secrets", "ok", f"{name} {'is set' if environment.get(name) else without}")
 
 
 def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     from nudge.adapters.config import load_config
+    from nudge.adapters.smtp import SmtpServer
+    from nudge.surfaces.spending_plan import plan_of
 
     settings = Settings.read(home)
-    load_config(settings)
+    config = load_config(settings)
     zone_of(settings.timezone)
+    plan_of(settings)
+    if url := settings.environment.get("NUDGE_SMTP_URL"):
+        SmtpServer.parse(url, config.spending.alert_to)
     yield Finding("config", "ok", f"nudge.toml is valid; time zone {settings.timezone}")
 
 
@@ -106,6 +112,22 @@ def _roles(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     from nudge.adapters.roles import load_roles
 
     yield Finding("roles", "ok", ", ".join(load_roles(home)) or "none")
+
+
+def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    from nudge.adapters.price_file import load_prices
+
+    section = Settings.read(home).table.get("spending")
+    table = load_prices(home.path, weights=section.get("weights") if isinstance(section, dict) else None)
+    age = table.age_days(now)
+    text = f"{len(table.models)} models, " + ("without a date" if age is None else f"read {age} days ago")
+    if table.is_stale(now):
+        step = (
+            f"Compare with the provider's page, then write what differs and 'read = DATE' into {home.path}/prices.toml."
+        )
+        yield Finding("prices", "warning", f"{text}: they may have changed", step)
+    else:
+        yield Finding("prices", "ok", text)
 
 
 def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
@@ -209,6 +231,7 @@ CHECKS: dict[str, Check] = {
     "secrets": _secrets,
     "config": _config,
     "roles": _roles,
+    "prices": _prices,
     "database": _database,
     "reminders": _reminders,
     "daemon": _daemon,

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from nudge.core.instants import parse_rfc3339
-from nudge.surfaces.cli.render import distance, span
+from nudge.surfaces.cli.render import distance, painted, span
 
 
-def status_text(status: Mapping[str, Any]) -> str:
+def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
+    """The lines of `nudge status`. An agent that was stopped is said first, in red."""
     now = parse_rfc3339(status["now"])
     up = span(now - parse_rfc3339(status["started_at"]))
     next_due = status["next_due"]
@@ -20,4 +21,11 @@ def status_text(status: Mapping[str, Any]) -> str:
         ("timers", f"{status['timers']:,}; next {distance(parse_rfc3339(next_due), now) if next_due else 'none'}"),
         ("fired", f"{status['fired']:,} since the start; {status['busy_lanes']} running now"),
     ]
-    return "\n".join(f"{name:<8}{value}" for name, value in rows)
+    spending: Mapping[str, Any] = status.get("spending") or {}
+    for agent, money in spending.items():
+        meter = painted(f"{money['percent']}% used", money["colour"], colour)
+        rows.append(("budget", f"{agent}: {meter}, {money['state'].replace('_', ' ')}"))
+    banners = [
+        painted(f"{agent}: {money['banner']}", "red", colour) for agent, money in spending.items() if money["banner"]
+    ]
+    return "\n".join([*banners, *(f"{name:<8}{value}" for name, value in rows)])

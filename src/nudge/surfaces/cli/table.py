@@ -62,6 +62,17 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     "Attention": {
         "ping-budget": Command("ping_budget", "how many unasked messages may still reach the person"),
     },
+    "Spending": {
+        "budget": Group(
+            "how much of today's budget is used",
+            {
+                "history": Command("budget_history", "a bar for each day"),
+                "top-up": Command("budget_top_up", "add money; a sleeping agent wakes"),
+                "set": Command("budget_set", "another window or renewal date"),
+            },
+            bare=Command("budget", "the meter, the state, and when it refreshes (--detail: dollars)"),
+        ),
+    },
     "Set up": {
         "agent": Group(
             "who there is",

@@ -15,9 +15,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from nudge.adapters.config import load_config
     from nudge.adapters.roles import load_roles
+    from nudge.surfaces.spending_plan import plan_of
 
     context = Context(args)
     load_config(context.settings)
+    plan_of(context.settings)
     _ = context.zone
     roles = sorted(load_roles(context.home))
     if args.json:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import sys
 
 from nudge.adapters.home import Home
 from nudge.surfaces.control_client import call
@@ -21,5 +23,5 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from nudge.surfaces.cli.status_text import status_text
 
-    print(status_text(status))  # noqa: T201
+    print(status_text(status, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))  # noqa: T201
     return 0

@@ -1,0 +1,44 @@
+"""Another budget or renewal for this window. What was spent stays spent, and today's share is computed anew.
+
+nudge budget set --window 100 --renews 2026-12-01
+nudge budget set                                    take over what nudge.toml says, without a restart
+"""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+
+from nudge.app.allowances import Allowances
+from nudge.core.money import parse_money
+from nudge.errors import UsageError
+from nudge.surfaces.cli import budget_context
+from nudge.surfaces.cli.context import Context
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, top-ups not counted")
+    parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
+    budget_context.arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    budget = None if args.window is None else parse_money(args.window)
+    renews = None if args.renews is None else _day(args.renews)
+    context = Context(args)
+
+    async def change(allowances: Allowances) -> None:
+        if budget is None and renews is None:
+            await allowances.take_over(allowances.plan, context.now)
+        else:
+            await allowances.set_window(args.agent, context.now, budget=budget, renews=renews)
+
+    budget_context.show(args, context, change=change)
+    return 0
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a date.", next_step="Write it like 2026-12-01.") from None

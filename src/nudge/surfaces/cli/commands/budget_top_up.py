@@ -1,0 +1,29 @@
+"""Add money to this window. A sleeping agent wakes at once.
+
+nudge budget top-up 5.00
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from nudge.app.allowances import Allowances
+from nudge.core.money import parse_money
+from nudge.surfaces.cli import budget_context
+from nudge.surfaces.cli.context import Context
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("amount", help="dollars, such as 5.00")
+    budget_context.arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    amount = parse_money(args.amount)
+    context = Context(args)
+
+    async def top_up(allowances: Allowances) -> None:
+        await allowances.top_up(args.agent, amount, context.now)
+
+    budget_context.show(args, context, change=top_up)
+    return 0
