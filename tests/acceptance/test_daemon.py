@@ -59,6 +59,22 @@ def test_the_socket_is_only_for_its_owner(home: Cli) -> None:
         assert stat.S_IMODE((run / "control.sock").stat().st_mode) & 0o077 == 0
 
 
+def test_what_was_said_is_only_for_its_owner_even_in_a_home_that_is_open(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "home")
+    cli.home.mkdir(mode=0o755)
+    cli("init")
+    with cli.start():
+        cli("log")
+        files = [*cli.home.glob("nudge.db*"), cli.home / "logs", cli.home / "agents"]
+        assert {file.name: stat.S_IMODE(file.stat().st_mode) & 0o077 for file in files} == {
+            "nudge.db": 0,
+            "nudge.db-wal": 0,
+            "nudge.db-shm": 0,
+            "logs": 0,
+            "agents": 0,
+        }
+
+
 def test_a_home_too_deep_for_a_socket_still_works(tmp_path: Path) -> None:
     deep = Cli(tmp_path / ("d" * 60) / ("e" * 60))
     deep("init")

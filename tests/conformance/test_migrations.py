@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from functools import partial
+from pathlib import Path
 
 import pytest
 
-from nudge.adapters.open_store import open_store
+from nudge.adapters.open_store import open_sqlite, open_store
 from nudge.adapters.sql.blocks import latest_version
-from nudge.errors import StoreNewerError
+from nudge.errors import StoreCorruptError, StoreNewerError
 
 
 async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
@@ -18,6 +21,22 @@ async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
     await reopened.close()
     assert row
     assert row["version"] == latest_version()
+
+
+def test_a_database_that_is_refused_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+
+    class Noting(sqlite3.Connection):
+        def close(self) -> None:
+            closed.append(True)
+            super().close()
+
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Noting))
+    path = tmp_path / "nudge.db"
+    path.write_bytes(b"this is not a database" * 500)
+    with pytest.raises(StoreCorruptError):
+        open_sqlite(str(path))
+    assert closed == [True]
 
 
 async def test_a_database_from_the_future_is_refused(durable_url: str) -> None:

@@ -7,11 +7,12 @@ that a command that only reads pays nothing for it.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,9 @@ class SqliteDatabase:
     @classmethod
     def open(cls, path: str) -> SqliteDatabase:
         """Open or create the file and bring its schema up to date. ":memory:" is a database that nobody else sees."""
+        if path != ":memory:":
+            _make_private(path)
+        connection: sqlite3.Connection | None = None
         try:
             connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
             connection.row_factory = sqlite3.Row
@@ -60,8 +64,12 @@ class SqliteDatabase:
             connection.execute("PRAGMA synchronous = FULL")
             database = cls(connection, path)
             database._migrate()
-        except sqlite3.Error as error:
-            raise _translated(error, path) from error
+        except BaseException as error:
+            if connection is not None:
+                connection.close()
+            if isinstance(error, sqlite3.Error):
+                raise _translated(error, path) from error
+            raise
         return database
 
     def _migrate(self) -> None:
@@ -214,6 +222,13 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         self._connection.close()
+
+
+def _make_private(path: str) -> None:
+    """A file that is not there yet is made for its owner alone, and SQLite makes those beside it alike. What is wrong
+    with the path, SQLite says."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _write_ahead_log(connection: sqlite3.Connection) -> None:

@@ -48,9 +48,10 @@ def make_home(home: Home) -> list[Path]:
     made = []
     try:
         home.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for folder in (home.roles, coach / "routines", home.workspace("coach"), home.logs):
+        for private in (coach.parent, home.logs, home.run):
+            private.mkdir(mode=0o700, exist_ok=True)
+        for folder in (home.roles, coach / "routines", home.workspace("coach")):
             folder.mkdir(parents=True, exist_ok=True)
-        home.run.mkdir(mode=0o700, exist_ok=True)
         for path, template, mode in wanted:
             if not path.exists():
                 text = template.read_text(encoding="utf-8")
