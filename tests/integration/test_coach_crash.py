@@ -84,6 +84,10 @@ def test_a_power_cut_at_any_write_loses_nothing_and_doubles_nothing(tmp_path: Pa
             sent = first.channel.texts
             await first.store.close()
             second = await live(clock, folder, Fuse(10_000))
+            assert first.model is not None
+            assert second.model is not None
+            asked = [request.attempt_id for request in (*first.model.requests, *second.model.requests)]
+            assert len(set(asked)) == len(asked), "a call that was paid before the power cut is asked again as itself"
             await check(second, [*sent, *second.channel.texts], cut)
             await second.store.close()
 

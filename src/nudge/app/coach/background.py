@@ -130,7 +130,7 @@ class Background:
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
             facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
-            attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{firing.timer.slot_at}:{firing.timer.attempts}",
+            attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
         reply = await self._thinking.ask(agent, request, now, waited_for=False)
         return parse_decision(reply.data if reply.data is not None else reply.text, now), reply.text

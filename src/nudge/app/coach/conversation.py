@@ -130,7 +130,7 @@ class Talk:
         else:
             heard = Heard.from_payload(firing.timer.payload)
             facts = await self._facts(agent, heard, now)
-            reply = await self._reply(agent, heard, facts, now, firing.timer.attempts)
+            reply = await self._reply(agent, heard, facts, now)
             await self._settle(firing, heard, facts, reply)
         await self._pages.finish(agent, now)
 
@@ -148,7 +148,7 @@ class Talk:
         )
         return replace(facts, turns=turns, forwarded=heard.forwarded)
 
-    async def _reply(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant, attempts: int) -> Reply:
+    async def _reply(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply:
         """The answer to a message; to one that is the review's, nothing."""
         outcome = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
         if outcome is not None and outcome.step.effects.prune:
@@ -167,7 +167,7 @@ class Talk:
             ANSWER_TOKENS,
             schema=REPLY_SCHEMA,
             facts=facts,
-            attempt_id=f"{agent}:{turn_key(heard.number)}:{attempts}",
+            attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
         )
         try:
             answer = await self._thinking.ask(agent, request, now, waited_for=True)
