@@ -1,8 +1,8 @@
 """What waits in an agent's inbox, for agents that you run yourself.
 
-  nudge inbox monitor                    the unread letters, in reading order
-  nudge inbox monitor --take --json      the next one, marked as read (nothing if there is none)
-  nudge inbox monitor --up-to interrupt  only what may break into a running turn
+nudge inbox monitor                    the unread letters, in reading order
+nudge inbox monitor --take --json      the next one, marked as read (nothing if there is none)
+nudge inbox monitor --up-to interrupt  only what may break into a running turn
 """
 
 from __future__ import annotations
