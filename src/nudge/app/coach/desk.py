@@ -119,8 +119,9 @@ class Desk:
         return {name: self._files.version(agent, name) for name in NAMES}
 
     def changed(self, agent: str) -> bool:
-        """Whether somebody may have written a document since the targets were last checked."""
-        return self._checked.get(agent) != self.versions(agent)
+        """Whether somebody may have written a document since the targets were last checked. Agents that were never
+        opened here are not coaches of ours; their files are their own."""
+        return agent in self._good and self._checked.get(agent) != self.versions(agent)
 
     def complaint(self, agent: str) -> Complaint | None:
         """What is wrong with GOALS.md now."""
