@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 from nudge.adapters.sql.store import SqlStore
@@ -11,6 +13,7 @@ from nudge.app.attention import Gate
 from nudge.app.person import Person
 from nudge.app.ports.records import Agent
 from nudge.core.attention import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
+from nudge.core.claims import PING
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant
 from nudge.core.quiet import QuietHours
 from nudge.core.repeats import signature
@@ -138,5 +141,18 @@ def test_resizing_keeps_what_is_there(in_store: InStore) -> None:
         assert (await gate.resize("coach", 3, 60, NOON)).available == 3.0
         row = await gate.row("coach", NOON)
         assert (row.budget.capacity, row.budget.refill_minutes, row.budget.daily_used) == (3, 60, 1)
+
+    in_store(scenario)
+
+
+def test_resizing_while_pings_are_taken_gives_none_back(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store, capacity=1000)
+        before = (await gate.row("coach", NOON)).budget.level
+        takes = [store.attention.take_ping("coach", NOON, date(2026, 2, 18), PING) for _ in range(30)]
+        resizes = [gate.resize("coach", 1000, None, NOON) for _ in range(30)]
+        done = await asyncio.gather(*(one for pair in zip(takes, resizes, strict=True) for one in pair))
+        taken = sum(one is True for one in done)
+        assert (await gate.row("coach", NOON)).budget.level == before - taken * PING
 
     in_store(scenario)

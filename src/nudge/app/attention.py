@@ -45,14 +45,14 @@ class Gate:
         self._budget = budget
         self._reserve = reserve
 
-    async def row(self, agent: str, now: Instant) -> AttentionRow:
+    async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
         """What the store knows, with the bucket in the person's zone. The first look makes the row."""
         zone = self._person_of(agent).zone
-        row = await self._store.attention.get(agent)
+        row = await self._store.attention.get(agent, to_change=to_change)
         if row is None:
             today = local_date(now, zone)
             await self._store.attention.create(agent, self._capacity, self._refill_minutes, now, today)
-            row = await self._store.attention.get(agent)
+            row = await self._store.attention.get(agent, to_change=to_change)
             assert row is not None
         return replace(row, budget=replace(row.budget, zone=zone))
 
@@ -99,7 +99,7 @@ class Gate:
     async def resize(self, agent: str, capacity: int, refill_minutes: int | None, now: Instant) -> PingBudget:
         """Another capacity and, if given, another rate; what is in the bucket stays, up to the new capacity."""
         async with self._store.transaction():
-            row = await self.row(agent, now)
+            row = await self.row(agent, now, to_change=True)
             budget = row.budget.with_capacity(capacity, refill_minutes, now=now)
             await self._store.attention.set_bucket(agent, budget)
         return budget

@@ -16,8 +16,8 @@ class SqlAttention:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    async def get(self, agent: str) -> AttentionRow | None:
-        row = await self._db.one("attention_get", {"agent": agent})
+    async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
+        row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
         return _row(row) if row else None
 
     async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:

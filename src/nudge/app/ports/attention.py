@@ -25,7 +25,9 @@ class AttentionRow:
 
 
 class AttentionStore(Protocol):
-    async def get(self, agent: str) -> AttentionRow | None: ...
+    async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
+        """`to_change`, inside a transaction, keeps others from changing the row until its end."""
+        ...
 
     async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:
         """A full bucket and a person who wants nothing in particular; leaves a row that is there alone."""

@@ -1,6 +1,10 @@
 -- name: attention_get
 SELECT * FROM attention WHERE agent = :agent
 
+-- Nobody takes a ping between this and the end of the transaction around it.
+-- name: attention_get_to_change
+SELECT * FROM attention WHERE agent = :agent {for_update}
+
 -- name: attention_create
 INSERT INTO attention (agent, capacity, refill_minutes, level, last_refill, daily_used_reset, critical_reset_date)
 VALUES (:agent, :capacity, :refill_minutes, :level, :now, :today, :today)
