@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.delivery import REPEAT_MARK, Delivery
+from nudge.app.delivery import HELD, REPEAT_MARK, Delivery
 from nudge.app.dispatch import Dispatcher
+from nudge.app.person import Person
 from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.app.ports.records import Agent, Message, Sending
+from nudge.app.reminders import Reminders
+from nudge.app.welcome import Welcome
+from nudge.core.instants import SECOND, Instant, to_datetime
 from nudge.core.outcome import Outcome, Result
+from nudge.core.quiet import QuietHours
+from nudge.core.reminder import ReminderSpec, Source
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
-from tests.times import NOON
+from tests.times import NOON, TORONTO, toronto
 
 InStore = Callable[..., Any]
 
@@ -159,3 +166,87 @@ def test_what_is_posted_while_sending_is_sent_too(in_store: InStore) -> None:
         await running
 
     in_store(scenario)
+
+
+NIGHT = toronto(2026, 2, 18, 1, 59)
+QUIET = Person(TORONTO, QuietHours(2 * 60, 10 * 60, TORONTO))
+
+
+def written(text: str, kind: str, *, asked: bool = False, key: str = "", topic: str = "") -> Message:
+    return Message("coach", text, kind, NIGHT, asked=asked, key=key or text, slot_at=NIGHT, topic=topic)
+
+
+def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_never_wait(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await store.agents.add(Agent("coach", "coach", NIGHT))
+        reminders = Reminders(store, lambda agent: QUIET, new_id=iter(["r-aaaaaa", "r-bbbbbb"]).__next__)
+        await reminders.add("coach", ReminderSpec("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
+        await reminders.add("coach", ReminderSpec("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
+        channel = Timed(clock, ChannelUnavailableError("away", retry_after=180))
+        delivery = Delivery(store, lambda agent: channel, Welcome(store, lambda agent: QUIET))
+        for one in (
+            written("answer", "reply", asked=True),
+            written("mine", "reminder", asked=True, topic="r-aaaaaa"),
+            written("the role's", "reminder", asked=True, topic="r-bbbbbb"),
+            written("idea", "heartbeat"),
+            written("go to bed", "briefing", key="briefing:bedtime"),
+            written("good morning", "briefing", key="briefing:morning"),
+        ):
+            await store.outcomes.record(Outcome("coach", one.key, one.kind, NIGHT, NIGHT, Result.FIRED))
+            await delivery.post(one)
+        dispatcher = Dispatcher(store, clock, {"deliver": delivery.deliver}, owner="d", longest_wait=3600)
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(6 * 3600)
+        await delivery.post(replace(written("later answer", "reply"), created_at=clock.now()))
+        dispatcher.poke()
+        await clock.sleep(4 * 3600)
+        dispatcher.stop()
+        await running
+        assert channel.sent == [
+            ("answer", "02:02"),
+            ("mine", "02:02"),
+            ("later answer", "07:59"),
+            ("the role's", "10:00"),
+            ("good morning", "10:00"),
+        ]
+        for key in ("idea", "briefing:bedtime"):
+            outcome = await store.outcomes.get("coach", key, NIGHT)
+            assert outcome is not None
+            assert outcome.result is Result.SUPPRESSED
+            assert outcome.reason == "It could not be sent in time. It fell into the quiet hours."
+        assert not await store.outbox.pending("coach")
+        assert await store.timers.get("coach", HELD) is None
+
+    in_store(scenario, start=NIGHT)
+
+
+def test_within_a_minute_the_gates_word_holds(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await store.agents.add(Agent("coach", "coach", NIGHT))
+        channel = Timed(clock)
+        delivery = Delivery(store, lambda agent: channel, Welcome(store, lambda agent: QUIET))
+        await clock.sleep(70)
+        await delivery.post(replace(written("idea", "heartbeat"), created_at=Instant(clock.now() - 59 * SECOND)))
+        await delivery.post(replace(written("old idea", "heartbeat"), created_at=Instant(clock.now() - 60 * SECOND)))
+        dispatcher = Dispatcher(store, clock, {"deliver": delivery.deliver}, owner="d")
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(60)
+        dispatcher.stop()
+        await running
+        assert channel.sent == [("idea", "02:00")]
+
+    in_store(scenario, start=NIGHT)
+
+
+class Timed(Channel):
+    """The same, and it notes the person's time."""
+
+    def __init__(self, clock: VirtualClock, *faults: Exception | None) -> None:
+        super().__init__(*faults)
+        self.clock = clock
+        self.sent: list[Any] = []
+
+    async def send(self, message: Outbound) -> Receipt:
+        receipt = await super().send(message)
+        self.sent[-1] = (message.text, f"{to_datetime(self.clock.now(), TORONTO):%H:%M}")
+        return receipt

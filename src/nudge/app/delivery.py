@@ -7,14 +7,15 @@ person asked for is sent once more and says that it may be a repeat; chatter is 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from nudge.app.dispatch import Firing
 from nudge.app.ports.messenger import Button, Messenger, Outbound
 from nudge.app.ports.records import FeedLine, Message, Sending
 from nudge.app.ports.store import Store
-from nudge.core.instants import Instant
+from nudge.core.attention import Allow, Decision, Defer, Refuse
+from nudge.core.instants import MINUTE, Instant
 from nudge.core.outcome import Result
 from nudge.core.redaction import redact
 from nudge.core.timer import Timer
@@ -23,15 +24,27 @@ from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 log = logging.getLogger("nudge.delivery")
 
 KIND = "deliver"
+HELD = "deliver:held"
+"""The key of the timer that stands for messages which wait for a better hour; what is posted meanwhile does not."""
+FRESH = MINUTE
+"""For so long the gate's word from when a message was written holds."""
 REPEAT_MARK = "(possibly a repeat: I was interrupted while sending) "
 
 MessengerOf = Callable[[str], Messenger]
+StillWelcome = Callable[[Message, Instant], Awaitable[Decision]]
+
+
+async def _always(message: Message, now: Instant) -> Decision:
+    return Allow()
 
 
 class Delivery:
-    def __init__(self, store: Store, messenger_of: MessengerOf) -> None:
+    """`still_welcome` is asked about messages that have waited for their way out."""
+
+    def __init__(self, store: Store, messenger_of: MessengerOf, still_welcome: StillWelcome = _always) -> None:
         self._store = store
         self._messenger_of = messenger_of
+        self._still_welcome = still_welcome
 
     async def post(self, message: Message) -> int:
         """Put a message into the outbox, and see to it that somebody looks there. Part of the caller's transaction."""
@@ -44,12 +57,29 @@ class Delivery:
         """Send what is in the agent's outbox, in order. A channel that is away is tried again from the same row."""
         agent = firing.timer.agent
         messenger = self._messenger_of(agent)
+        held: dict[int, Instant] = {}
         for message in await self._store.outbox.pending(agent):
-            await self._send(message, messenger, firing)
+            match await self._objection(message, firing.now):
+                case Defer(until):
+                    held[message.id] = until
+                case Refuse(rule):
+                    await self._drop(message, firing, rule.sentence)
+                case _:
+                    await self._send(message, messenger, firing)
         async with firing.settle() as settlement:
             # Looked at inside the transaction that removes the timer: what was posted meanwhile is not forgotten.
-            if await self._store.outbox.pending(agent, 1):
-                settlement.again(firing.now)
+            if any(message.id not in held for message in await self._store.outbox.pending(agent)):
+                await self._store.timers.ensure(deliver_timer(agent, firing.now))
+            if held and firing.timer.key == HELD:
+                settlement.again(min(held.values()))
+            elif held:
+                await self._store.timers.set(held_timer(agent, min(held.values())))
+
+    async def _objection(self, message: Message, now: Instant) -> Decision:
+        again = message.state is Sending.PENDING or (message.asked and not message.possibly_repeated)
+        if not again or -FRESH < now - message.created_at < FRESH:
+            return Allow()
+        return await self._still_welcome(message, now)
 
     async def _send(self, message: Message, messenger: Messenger, firing: Firing) -> None:
         if message.state is Sending.SENDING:
@@ -83,6 +113,11 @@ class Delivery:
         # Not fenced: that it was sent is true whoever holds the lane now.
         await self._store.outbox.mark(message.id, Sending.SENT, sent_at=firing.now, receipt=receipt.message_ids)
 
+    async def _drop(self, message: Message, firing: Firing, why: str) -> None:
+        async with firing.fenced():
+            await self._store.outbox.mark(message.id, Sending.FAILED, error=why)
+            await self._end(message, firing.now, Result.SUPPRESSED, f"It could not be sent in time. {why}")
+
     async def _unknown(self, message: Message, firing: Firing) -> None:
         async with firing.fenced():
             await self._store.outbox.mark(message.id, Sending.UNKNOWN, error="interrupted while sending")
@@ -92,6 +127,10 @@ class Delivery:
         if message.slot_at is not None:
             await self._store.outcomes.amend(message.agent, message.key, message.slot_at, result, reason)
         await self._store.feed.add(FeedLine(now, message.agent, result.value, f"{reason} ({message.text[:60]})"))
+
+
+def held_timer(agent: str, until: Instant) -> Timer:
+    return Timer.at(agent, HELD, KIND, until, lane=f"{agent}/out")
 
 
 def deliver_timer(agent: str, now: Instant) -> Timer:

@@ -19,6 +19,7 @@ from nudge.app.coach.pages import KIND as PAGES
 from nudge.app.coach.pages import Pages
 from nudge.app.coach.redaction import Redaction, Redactor
 from nudge.app.coach.reminding import PersonReminders
+from nudge.app.coach.replies import KIND as REPLY
 from nudge.app.coach.replies import Replies
 from nudge.app.coach.talk_review import TIMEOUT, ReviewTalk
 from nudge.app.coach.thinking import Thinking
@@ -104,7 +105,9 @@ class Talking:
 
     async def busy(self, agent: str) -> bool:
         """Whether a message still waits for its answer, or an answer for its way out."""
-        return await self.thinking(agent) or bool(await self._store.outbox.pending(agent, 1))
+        if await self.thinking(agent):
+            return True
+        return any(message.kind == REPLY for message in await self._store.outbox.pending(agent))
 
 
 def _commands(look: LookCommands, wish: WishCommands, lane: LaneCommands) -> dict[str, Command]:

@@ -39,6 +39,7 @@ from nudge.app.purse import SWEEP
 from nudge.app.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seeding
 from nudge.app.reminders.service import random_id
 from nudge.app.spending import Spending
+from nudge.app.welcome import Welcome
 from nudge.core.instants import Instant, rfc3339
 from nudge.core.prices import PriceTable
 from nudge.core.reminder import KIND as REMINDER
@@ -103,7 +104,7 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger)
+        self.delivery = Delivery(store, lambda agent: ports.messenger, Welcome(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
