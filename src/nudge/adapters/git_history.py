@@ -1,144 +1,216 @@
-"""The person's documents in git: committed hourly, pulled and pushed on command only.
+"""The person's documents in git: committed hourly, pulled at the start, and pulled and pushed on command.
 
-A pull that conflicts is undone completely: the tree is exactly as before, uncommitted changes included.
+A pull is rehearsed beside the person's folder. Only when it works there, with their uncommitted changes on top, is it
+done in the folder: on a conflict nothing in it is touched, not even for a moment.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
+import logging
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from nudge.adapters.git_process import Git, GitError
 from nudge.adapters.home import Home
-from nudge.errors import NudgeError
+from nudge.errors import NudgeError, RetryableError
+
+log = logging.getLogger("nudge.git")
 
 TRACKED = ("GOALS.md", "MEMORY.md")
-_SECONDS = 60.0
+MARK = "nudge: set aside while syncing"
+_NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
+_UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
+_RESOLVE = "Resolve it in the folder (git pull --rebase), then /sync again."
+
+
+@dataclass(frozen=True, slots=True)
+class _Rehearsed:
+    """A pull that works: where it leads, and whether what was staged can stay staged."""
+
+    head: str
+    keeps_index: bool
 
 
 class GitHistory:
-    def __init__(self, home: Home) -> None:
+    """A folder counts as the person's repository if it is the agent's or the home's own, or has the documents in it; a
+    repository that a home merely happens to lie in is left alone."""
+
+    def __init__(self, home: Home, *, timeout: float = 60.0) -> None:
         self._home = home
+        self._timeout = timeout
+        self._one_at_a_time = asyncio.Lock()
 
     async def commit(self, agent: str) -> str | None:
-        if not await self._is_repository(agent):
-            return None
-        names = [name for name in TRACKED if (self._home.agent(agent) / name).exists()]
-        if not names or not (await self._git(agent, "status", "--porcelain", "--", *names)).strip():
-            return None
-        await self._git(agent, "add", "--", *names)
-        await self._git(agent, "commit", "--quiet", "-m", "Keep the coach's documents", "--", *names)
-        return f"Committed {' and '.join(names)}."
+        async with self._one_at_a_time:
+            git = await self._repository(agent)
+            return None if git is None else await self._commit(git)
 
     async def pull_if_clean(self, agent: str) -> str | None:
         """At start-up, and only where nothing is uncommitted and there is somewhere to pull from."""
-        if not await self._is_repository(agent) or not await self._upstream(agent):
-            return None
-        if (await self._git(agent, "status", "--porcelain", "--untracked-files=no")).strip():
-            return None
-        return await self._rebase(agent)
+        async with self._one_at_a_time:
+            git = await self._repository(agent)
+            if git is None or not await _has_upstream(git) or await _is_dirty(git) or await _under_way(git):
+                return None
+            return await self._pull(git)
 
     async def pull(self, agent: str) -> str:
-        await self._require_upstream(agent)
-        if not (await self._git(agent, "status", "--porcelain", "--untracked-files=no")).strip():
-            return await self._rebase(agent)
-        head = (await self._git(agent, "rev-parse", "HEAD")).strip()
-        await self._git(agent, "stash", "push", "--quiet")
-        try:
-            said = await self._rebase(agent)
-        except NudgeError:
-            await self._git(agent, "stash", "pop", "--quiet", "--index")
-            raise
-        try:
-            await self._git(agent, "stash", "pop", "--quiet")
-        except NudgeError:
-            # Your changes and theirs touch the same lines: go back to where we were, then put yours back.
-            await self._git(agent, "reset", "--quiet", "--hard", head)
-            await self._git(agent, "stash", "pop", "--quiet", "--index")
-            raise NudgeError(
-                "Your uncommitted changes conflict with what was pulled; nothing was changed.",
-                next_step="Commit or undo them in the folder, then /sync again.",
-            ) from None
-        return said
+        async with self._one_at_a_time:
+            return await self._pull(await self._require_upstream(agent))
 
     async def push(self, agent: str) -> str:
-        await self._require_upstream(agent)
-        await self.commit(agent)
-        await self._git(agent, "push", "--quiet")
-        return "Pushed."
+        async with self._one_at_a_time:
+            git = await self._require_upstream(agent)
+            await self._commit(git)
+            try:
+                await git.run("push", "--quiet")
+            except GitError as error:
+                raise NudgeError(f"Nothing was pushed. {error.message}", next_step="Try /sync first.") from None
+            return "Pushed."
 
-    async def _rebase(self, agent: str) -> str:
-        before = (await self._git(agent, "rev-parse", "HEAD")).strip()
+    async def _commit(self, git: Git) -> str | None:
+        """Commit the two documents and nothing else: what the person has staged beside them stays staged."""
+        names = [name for name in TRACKED if (git.folder / name).exists()]
+        if not names or await _under_way(git):
+            return None
+        changed = [name for name in names if await git.run("status", "--porcelain", "--", name)]
+        if not changed:
+            return None
+        await git.run("add", "--", *changed)
+        await git.run("commit", "--quiet", "-m", "Keep the coach's documents", "--", *changed)
+        return f"Committed {' and '.join(changed)}."
+
+    async def _pull(self, git: Git) -> str:
+        if await _under_way(git):
+            raise NudgeError("A merge or rebase is under way in the folder.", next_step="Finish it, then /sync again.")
+        before = await git.run("rev-parse", "HEAD")
         try:
-            await self._git(agent, "pull", "--rebase", "--quiet")
-        except NudgeError as error:
-            with_rebase = await self._git(agent, "rev-parse", "--git-path", "rebase-merge")
-            if (self._home.agent(agent) / with_rebase.strip()).exists():
-                await self._git(agent, "rebase", "--abort")
-            raise NudgeError(
-                f"The pull was undone; nothing was changed. {error.message}",
-                next_step="Resolve it in the folder with git, then /sync again.",
-            ) from None
-        after = (await self._git(agent, "rev-parse", "HEAD")).strip()
-        if before == after:
+            await git.run("fetch", "--quiet")
+        except GitError as error:
+            raise RetryableError(f"Nothing could be fetched. {error.message}.", next_step="Try again later.") from None
+        upstream = await git.run("rev-parse", "@{upstream}")
+        if await git.ok("merge-base", "--is-ancestor", upstream, before):
             return "Already up to date."
-        count = (await self._git(agent, "rev-list", "--count", f"{before}..{after}")).strip()
+        dirty = await _is_dirty(git)
+        rehearsed = await self._rehearse(git, upstream, dirty)
+        try:
+            await self._follow(git, rehearsed, before, dirty)
+        except GitError as error:
+            raise NudgeError(
+                f"The pull was undone; nothing was changed. {error.message}.", next_step=_RESOLVE
+            ) from None
+        count = await git.run("rev-list", "--count", f"{before}..{upstream}")
         return f"Pulled {count} commit{'s' if count != '1' else ''}."
 
-    async def _is_repository(self, agent: str) -> bool:
-        if not self._home.agent(agent).is_dir():
-            return False
-        try:
-            return (await self._git(agent, "rev-parse", "--is-inside-work-tree")).strip() == "true"
-        except NudgeError:
-            return False
+    async def _rehearse(self, git: Git, upstream: str, dirty: bool) -> _Rehearsed:
+        """Rebase a copy, then put the uncommitted changes on top of it."""
+        async with _copy_of(git) as copy:
+            try:
+                await copy.run(*_NO_HOOKS, "rebase", "--quiet", upstream)
+            except GitError as error:
+                raise await _conflict(copy, "Your commits", error) from None
+            head = await copy.run("rev-parse", "HEAD")
+            changes = await git.run("stash", "create") if dirty else ""
+            if not changes or await copy.ok(*_NO_HOOKS, "stash", "apply", "--quiet", "--index", changes):
+                return _Rehearsed(head, keeps_index=True)
+            await copy.run("reset", "--quiet", "--hard", head)
+            try:
+                await copy.run(*_NO_HOOKS, "stash", "apply", "--quiet", changes)
+            except GitError as error:
+                raise await _conflict(copy, "Your uncommitted changes", error) from None
+            return _Rehearsed(head, keeps_index=False)
 
-    async def _upstream(self, agent: str) -> bool:
+    async def _follow(self, git: Git, rehearsed: _Rehearsed, before: str, dirty: bool) -> None:
+        """Do in the folder what worked beside it."""
+        if not dirty:
+            await git.run("reset", "--quiet", "--keep", rehearsed.head)
+            return
+        await git.run("stash", "push", "--quiet", "-m", MARK)
         try:
-            await self._git(agent, "rev-parse", "--abbrev-ref", "@{upstream}")
-        except NudgeError:
-            return False
-        return True
+            await git.run("reset", "--quiet", "--keep", rehearsed.head)
+            await git.run("stash", "pop", "--quiet", *(["--index"] if rehearsed.keeps_index else []))
+        except GitError:
+            await git.run("reset", "--quiet", "--hard", before)
+            await git.run("stash", "pop", "--quiet", "--index")
+            raise
 
-    async def _require_upstream(self, agent: str) -> None:
-        if not await self._is_repository(agent):
+    async def _repository(self, agent: str) -> Git | None:
+        folder = self._home.agent(agent)
+        if not folder.is_dir():
+            return None
+        git = Git(folder, timeout=self._timeout)
+        try:
+            top = Path(await git.run("rev-parse", "--show-toplevel")).resolve()
+        except GitError:
+            return None
+        own = top in (folder.resolve(), self._home.path.resolve())
+        if not own and not await git.run("ls-files", "--", *TRACKED):
+            return None
+        if not await git.ok("config", "user.email"):
+            git = git.signed_by("nudge", "nudge@localhost")
+        await self._take_up(git)
+        return git
+
+    async def _take_up(self, git: Git) -> None:
+        """A process that died in the middle of a sync left the person's changes set aside: put them back."""
+        newest = await git.run("stash", "list", "--format=%gs", "-1")
+        if newest.endswith(MARK) and not await _is_dirty(git):
+            log.warning("putting back the changes that an interrupted sync had set aside")
+            if not await git.ok("stash", "pop", "--quiet", "--index"):
+                await git.run("stash", "pop", "--quiet")
+
+    async def _require_upstream(self, agent: str) -> Git:
+        git = await self._repository(agent)
+        if git is None:
             raise NudgeError(
                 "Your documents are not in a git repository.",
                 next_step=f"Run 'git init' in {self._home.agent(agent)} and add a remote.",
             )
-        if not await self._upstream(agent):
+        if not await _has_upstream(git):
             raise NudgeError(
                 "The repository of your documents has nowhere to sync with.",
                 next_step="Add a remote and push once: git push -u origin HEAD.",
             )
+        return git
 
-    async def _git(self, agent: str, *words: str) -> str:
-        """Run git without any question to a person: where it would ask, it fails."""
-        environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": "true", "LC_ALL": "C"}
-        for name in ("ANTHROPIC_API_KEY", "TELEGRAM_BOT_TOKEN", "NUDGE_SMTP_URL", "NUDGE_DATABASE_URL"):
-            environment.pop(name, None)
-        folder: Path = self._home.agent(agent)
-        try:
-            process = await asyncio.create_subprocess_exec(
-                "git",
-                "-C",
-                str(folder),
-                *words,
-                env=environment,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-            )
-        except FileNotFoundError:
-            raise NudgeError("git is not installed.", next_step="Install git, or do without sync.") from None
-        try:
-            async with asyncio.timeout(_SECONDS):
-                out, err = await process.communicate()
-        except TimeoutError:
-            process.kill()
-            await process.wait()
-            raise NudgeError(f"git {words[0]} took longer than {_SECONDS:.0f} s.") from None
-        if process.returncode:
-            lines = err.decode(errors="replace").strip().splitlines()
-            raise NudgeError(f"git {words[0]}: {lines[-1] if lines else 'failed'}")
-        return out.decode(errors="replace")
+
+@asynccontextmanager
+async def _copy_of(git: Git) -> AsyncIterator[Git]:
+    """The last commit of the repository in a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="nudge-sync-"))
+    try:
+        await git.run(*_NO_HOOKS, "worktree", "add", "--quiet", "--detach", str(folder / "copy"), "HEAD")
+        yield git.at(folder / "copy")
+    finally:
+        await git.ok("worktree", "remove", "--force", str(folder / "copy"))
+        shutil.rmtree(folder, ignore_errors=True)
+        await git.ok("worktree", "prune")
+
+
+async def _conflict(copy: Git, whose: str, error: GitError) -> NudgeError:
+    files = (await copy.run("diff", "--name-only", "--diff-filter=U")).split("\n")
+    where = " and ".join(name for name in files if name)
+    if not where:
+        return NudgeError(f"The pull does not work; nothing was changed. {error.message}.", next_step=_RESOLVE)
+    return NudgeError(
+        f"{whose} conflict with what was fetched, in {where}; nothing was changed.",
+        next_step=_RESOLVE if whose == "Your commits" else "Commit or undo them in the folder, then /sync again.",
+    )
+
+
+async def _has_upstream(git: Git) -> bool:
+    return await git.ok("rev-parse", "--verify", "--quiet", "@{upstream}")
+
+
+async def _is_dirty(git: Git) -> bool:
+    return bool(await git.run("status", "--porcelain", "--untracked-files=no"))
+
+
+async def _under_way(git: Git) -> bool:
+    """Whether the person is in the middle of a merge, a rebase or the like."""
+    paths = await git.run("rev-parse", *(word for name in _UNDER_WAY for word in ("--git-path", name)))
+    return any((git.folder / path).exists() for path in paths.splitlines())
