@@ -125,7 +125,9 @@ class GitHistory:
             return _Rehearsed(head, keeps_index=False)
 
     async def _follow(self, git: Git, rehearsed: _Rehearsed, before: str, dirty: bool) -> None:
-        """Do in the folder what worked beside it."""
+        """Do in the folder what worked beside it. A folder that was copied or restored looks changed until git has
+        compared it once."""
+        await git.ok("update-index", "-q", "--refresh")
         if not dirty:
             await git.run("reset", "--quiet", "--keep", rehearsed.head)
             return
