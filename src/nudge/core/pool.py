@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from nudge.core.instants import MINUTE, Instant, Moment, as_instant, from_timedelta, to_datetime
-from nudge.core.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents, offer
+from nudge.core.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents
 from nudge.core.pool_tree import Holder, PoolTree, ReservationState
-from nudge.errors import BudgetExhaustedError, UsageError
+from nudge.errors import UsageError
 
 RESERVATION_LASTS = timedelta(microseconds=10 * MINUTE)
 JSON_VERSION = 1
@@ -112,21 +112,10 @@ class BudgetPool:
         """
         instant = as_instant(now)
         self.expire(instant)
-        if name in self._tree:
-            raise UsageError(f"There already was a {name!r} in this pool.", next_step="Choose another name.")
-        if cap is not None and cap <= 0:
-            raise UsageError(f"A cap of {cap} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
-        above = self._tree.open_member(self._owner.name if parent is None else parent)
-        granted = offer(self._tree.left(above), cap, self._gets)
-        if granted < max(need, 1):
-            raise BudgetExhaustedError(
-                f"{above.name!r} can give {name!r} {granted} of the {max(need, 1)} it needs.",
-                next_step="Wait until another subagent is done, or do the work without one.",
-            )
-        holder = Holder(name, above.name, granted)
-        self._tree.add(holder)
-        self._sign_of_life(holder, instant)
-        return Reservation(name, above.name, granted, to_datetime(Instant(instant + self._lasts)))
+        above = self._owner.name if parent is None else parent
+        holder = self._tree.admit(name, above, cap, need, self._gets)
+        self._tree.sign_of_life(holder, instant + self._lasts)
+        return Reservation(name, above, holder.granted, to_datetime(Instant(instant + self._lasts)))
 
     def available(self, name: str, now: Moment) -> int:
         """What a member may spend now: everything it neither spent nor handed on; nothing once it is closed."""
@@ -150,7 +139,7 @@ class BudgetPool:
             charged = min(amount, self._tree.room(holder))
             holder.used += charged
         if holder.is_open:
-            self._sign_of_life(holder, instant)
+            self._tree.sign_of_life(holder, instant + self._lasts)
         rest = amount - charged
         for above in self._tree.above(holder):
             if above.is_open or above is self._owner:
@@ -164,7 +153,7 @@ class BudgetPool:
         """A sign of life without spending."""
         instant = as_instant(now)
         self.expire(instant)
-        self._sign_of_life(self._tree.open_member(name), instant)
+        self._tree.sign_of_life(self._tree.open_member(name), instant + self._lasts)
 
     def release(self, name: str, now: Moment) -> int:
         """A subagent is done: what it did not use goes back to its parent, and that amount is returned. Whoever it
@@ -227,10 +216,3 @@ class BudgetPool:
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(f"This is not a budget pool: {error}.", next_step="Start with a new one.") from error
         return pool
-
-    def _sign_of_life(self, holder: Holder, now: Instant) -> None:
-        """Whoever works keeps its parents' reservations alive too: they wait for it. A clock that goes back shortens
-        nothing."""
-        for member in (holder, *self._tree.above(holder)):
-            if member is not self._owner:
-                member.expires_at = max(member.expires_at or 0, now + self._lasts)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nudge.core.instants import Instant
-from nudge.core.pool_rules import left_for_children, room
-from nudge.errors import NotFoundError, UsageError
+from nudge.core.pool_rules import left_for_children, offer, room
+from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
 
 
 class ReservationState(StrEnum):
@@ -66,6 +66,24 @@ class PoolTree:
         self._below[holder.name] = []
         self._below[holder.parent].append(holder)
 
+    def admit(self, name: str, parent: str, cap: int | None, need: int, gets_percent: int) -> Holder:
+        """A new member with its share of what an open parent has left. Refused, and nothing changed, where the name was
+        used before or the share is below `need`."""
+        if name in self._holders:
+            raise UsageError(f"There already was a {name!r} in this pool.", next_step="Choose another name.")
+        if cap is not None and cap <= 0:
+            raise UsageError(f"A cap of {cap} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
+        above = self.open_member(parent)
+        granted = offer(self.left(above), cap, gets_percent)
+        if granted < max(need, 1):
+            raise BudgetExhaustedError(
+                f"{above.name!r} can give {name!r} {granted} of the {max(need, 1)} it needs.",
+                next_step="Wait until another subagent is done, or do the work without one.",
+            )
+        holder = Holder(name, above.name, granted)
+        self.add(holder)
+        return holder
+
     def member(self, name: str) -> Holder:
         holder = self._holders.get(name)
         if holder is None:
@@ -102,6 +120,13 @@ class PoolTree:
     def left(self, holder: Holder) -> int:
         """What a member may still hand out."""
         return left_for_children(holder.granted, holder.used, self._handed_out(holder), self.keeps_percent)
+
+    def sign_of_life(self, holder: Holder, until: int) -> None:
+        """Keep a member's reservation open until then, and those of its parents: they wait for it. Nothing is ever
+        shortened by it. The top has no reservation."""
+        for member in (holder, *self.above(holder)):
+            if member.parent is not None:
+                member.expires_at = max(member.expires_at or 0, until)
 
     def stale(self, now: Instant) -> list[Holder]:
         """Open members of which nothing was heard in time, parents before their children."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nudge.adapters.sql.notes import SqlNotes
     from nudge.adapters.sql.outbox import SqlOutbox
     from nudge.adapters.sql.outcomes import SqlFeed, SqlOutcomes
+    from nudge.adapters.sql.pools import SqlPools
     from nudge.adapters.sql.reminders import SqlReminders
     from nudge.adapters.sql.sessions import SqlSessions
     from nudge.adapters.sql.spending import SqlSpending
@@ -131,6 +132,12 @@ class SqlStore:
         from nudge.adapters.sql.ledger import SqlLedger
 
         return SqlLedger(self.database)
+
+    @cached_property
+    def pools(self) -> SqlPools:
+        from nudge.adapters.sql.pools import SqlPools
+
+        return SqlPools(self.database)
 
     @cached_property
     def usage(self) -> SqlUsage:

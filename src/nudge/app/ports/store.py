@@ -26,6 +26,7 @@ from nudge.core.timer import Timer
 
 if TYPE_CHECKING:
     from nudge.app.ports.ledger import LedgerStore, SpendingRows, UsageLog
+    from nudge.app.ports.pools import PoolStore
     from nudge.app.ports.sessions import Sessions
 
 
@@ -273,6 +274,8 @@ class Store(Protocol):
     def spending(self) -> SpendingRows: ...
     @property
     def ledger(self) -> LedgerStore: ...
+    @property
+    def pools(self) -> PoolStore: ...
     @property
     def usage(self) -> UsageLog: ...
     @property

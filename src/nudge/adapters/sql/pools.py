@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from nudge.adapters.sql.database import Database, Row
+from nudge.app.ports.pools import MemberBooks, MemberRow, PoolRow
+from nudge.core.pool_tree import ReservationState
+
+
+class SqlPools:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def create(self, row: PoolRow) -> bool:
+        return await self._db.run("pools_create", asdict(row)) == 1
+
+    async def get(self, run: str) -> PoolRow | None:
+        row = await self._db.one("pools_get", {"run": run})
+        return PoolRow(**{name: row[name] for name in PoolRow.__slots__}) if row else None
+
+    async def add(self, row: MemberRow) -> None:
+        await self._db.run("pools_add_member", _params(row))
+
+    async def put(self, row: MemberRow) -> None:
+        await self._db.run("pools_put_member", _params(row))
+
+    async def members(self, run: str) -> Sequence[MemberBooks]:
+        return [_books(row) for row in await self._db.all("pools_members", {"run": run})]
+
+
+def _params(row: MemberRow) -> dict[str, Any]:
+    return {**asdict(row), "state": row.state.value}
+
+
+def _books(row: Row) -> MemberBooks:
+    member = MemberRow(
+        row["run"],
+        row["name"],
+        row["parent"],
+        row["granted"],
+        row["expires_at"],
+        ReservationState(row["state"]),
+    )
+    return MemberBooks(member, row["money_limit"], row["committed"], row["held"], row["called_at"])

@@ -1,0 +1,71 @@
+"""What the store keeps about pools: who has a part of a run's budget, and under whom.
+
+The money itself is in accounts of the ledger. Whoever changes a pool locks its run's account first: all that moves
+money of its members passes that account before theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from nudge.core.instants import Instant
+from nudge.core.money import Micros
+from nudge.core.pool_tree import ReservationState
+
+
+@dataclass(frozen=True, slots=True)
+class PoolRow:
+    """A run whose budget is shared out, and by which rule. `lasts` is how long a reservation lives without a sign."""
+
+    run: str
+    agent: str
+    owner: str
+    keeps_percent: int
+    gets_percent: int
+    lasts: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberRow:
+    """A member of a pool. The owner has neither a parent nor an expiry."""
+
+    run: str
+    name: str
+    parent: str | None
+    granted: Micros
+    expires_at: Instant | None = None
+    state: ReservationState = ReservationState.OPEN
+
+
+@dataclass(frozen=True, slots=True)
+class MemberBooks:
+    """A member with what its account says: its limit, what was charged to it, what is held on it, and when its last
+    call ended (one that nobody reported on does not count)."""
+
+    row: MemberRow
+    limit: Micros
+    committed: Micros
+    held: Micros
+    called_at: Instant | None = None
+
+
+class PoolStore(Protocol):
+    async def create(self, row: PoolRow) -> bool:
+        """False, and nothing written, if the run has one already."""
+        ...
+
+    async def get(self, run: str) -> PoolRow | None: ...
+
+    async def add(self, row: MemberRow) -> None:
+        """A new member, whose account is open already."""
+        ...
+
+    async def put(self, row: MemberRow) -> None:
+        """Write a member's state and expiry."""
+        ...
+
+    async def members(self, run: str) -> Sequence[MemberBooks]:
+        """All of them, closed ones too, each parent before its children."""
+        ...
