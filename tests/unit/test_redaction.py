@@ -5,9 +5,10 @@ from __future__ import annotations
 import io
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -30,11 +31,22 @@ ATTACKS = [
     pytest.param(f'{{"api_key": "{PASSWORD}"}}', id="in JSON"),
     pytest.param(f"ANTHROPIC_API_KEY={KEY}\nTELEGRAM_BOT_TOKEN={TOKEN}", id="an environment dumped"),
     pytest.param(f"password={PASSWORD}&user=me", id="in a query"),
+    pytest.param(json.dumps(f'{{"api_key": "{PASSWORD}"}}'), id="in JSON inside JSON"),
+    pytest.param(json.dumps(json.dumps(f'{{"token": "{PASSWORD}"}}')), id="two levels deep"),
+    pytest.param(f"[(b'x-api-key', b'{PASSWORD}'), (b'n', b'1')]", id="in raw headers"),
+    pytest.param(f'password = "two words {PASSWORD}"', id="in quotes, with spaces"),
+    pytest.param(f"AWS_SECRET_ACCESS_KEY={PASSWORD}", id="a key of another service"),
+    pytest.param(f"authorization: token {PASSWORD}", id="a header with another word"),
+    pytest.param(f"postgresql://nudge:p@{PASSWORD}@db.example/nudge", id="a password with an @"),
+    pytest.param(f"https://{PASSWORD}{PASSWORD}@git.example/x", id="a token in the user's place"),
+    pytest.param(f"bot{TOKEN}", id="a bot token after a letter"),
+    pytest.param(f"https://api.telegram.org/bot{TOKEN.replace(':', '%3A')}/getMe", id="an escaped bot token"),
+    pytest.param(f"SK-ANT-{PASSWORD}", id="in capitals"),
 ]
 
 
 def innocent(text: str) -> bool:
-    return not any(secret in text for secret in SECRETS)
+    return not any(secret in text for secret in (*SECRETS, TOKEN.split(":")[1]))
 
 
 @pytest.mark.parametrize("text", ATTACKS)
@@ -52,10 +64,27 @@ def test_shapes_alone_are_enough(text: str) -> None:
         "https://example.org/path?q=1",
         "the token budget is 5000 tokens: 47% used",
         "a task-list and a desk-lamp",
+        "write to someone@example.org, or see https://example.org/@someone",
+        "the risk-assessment, some task-management and a desk-organiser-2000",
     ],
 )
 def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize("form", [json.dumps, quote, repr], ids=["as JSON", "in a URL", "as a literal"])
+def test_a_known_secret_is_hidden_however_it_is_written(form: Callable[[str], str]) -> None:
+    secret = 'pass"word\\with/odd signs ü'
+    written_as = form(secret)
+    assert redact(f"it is {written_as} here", [secret]).count(HIDDEN) == 1
+    assert "odd" not in redact(f"it is {written_as} here", [secret])
+
+
+def test_a_long_text_without_a_secret_takes_no_time() -> None:
+    """No shape may look at the rest of the text again and again: this would take minutes."""
+    for piece in ("x://a:", "sk-", "token=", "'token', b", "1234567:", "bearer ", "://"):
+        text = piece * (100_000 // len(piece))
+        redact(text)
 
 
 @dataclass

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from urllib.parse import quote, unquote
 
 HIDDEN = "[hidden]"
 
+_NAME = (
+    r"(?:api[_-]?key|(?:secret[_-]?)?access[_-]?key|(?:auth|access|bot)[_-]?token|token|secret|password|passwd|pwd"
+    r"|authorization)"
+)
+_QUOTE = r"\\{0,9}[\"']"  # a text inside JSON inside JSON has its quotes escaped, and escaped again
+
 _SHAPES = (
-    (re.compile(r"sk-[A-Za-z0-9_-]{8,}"), HIDDEN),
-    (re.compile(r"\b\d{6,}:[A-Za-z0-9_-]{20,}"), HIDDEN),  # a bot token
-    (re.compile(r"(?<=/bot)\d+:[^/\s\"']+"), HIDDEN),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']*:)[^\s@\"']+(?=@)", re.I), r"\1" + HIDDEN),
+    (re.compile(r"(?<![A-Za-z])sk-[A-Za-z0-9_-]{8,}|sk-[A-Za-z0-9_-]{32,}"), HIDDEN),
+    (re.compile(r"sk-(?:ant|proj)-[A-Za-z0-9_-]{8,}", re.I), HIDDEN),
+    (re.compile(r"(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{20,}", re.I), HIDDEN),  # a bot token
+    (re.compile(r"(?<=/bot)\d+(?::|%3A)[^/\s\"']+", re.I), HIDDEN),
+    (re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,99}:)[^\s\"']{1,200}(?=@)", re.I), r"\1" + HIDDEN),
+    (re.compile(r"(://)[^\s/:@\"']{16,200}(?=@)"), r"\1" + HIDDEN),
     (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), r"\1 " + HIDDEN),
     (
+        re.compile(rf"({_NAME}(?:{_QUOTE})?\s*[:=,]\s*b?{_QUOTE})(?!\[hidden)[^\"'\\]{{4,}}", re.I),
+        r"\1" + HIDDEN,
+    ),
+    (
         re.compile(
-            r"((?:api[_-]?key|auth[_-]?token|access[_-]?token|bot[_-]?token|token|secret|password|passwd|pwd)"
-            r"[\"']?\s*[:=]\s*[\"']?)(?!\[hidden)[^\s\"',;&}\])]{4,}",
+            rf"({_NAME}(?:{_QUOTE})?\s*[:=]\s*(?!(?:\w+ )?\[hidden)(?:(?:bearer|basic|token)\s+)?)[^\s\"',;&}}\])\\]{{4,}}",
             re.I,
         ),
         r"\1" + HIDDEN,
@@ -27,11 +41,28 @@ _SHAPES = (
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """The text without the known secrets and without anything that has the shape of one.
 
-    Known secrets are taken out wherever they stand, also inside a longer word; shorter ones than six characters would
-    take out ordinary words and are left to the shapes.
+    Known secrets are taken out wherever they stand, also inside a longer word, and however JSON or a URL writes them;
+    shorter ones than six characters would take out ordinary words and are left to the shapes.
     """
-    for secret in sorted({one for one in secrets if len(one) >= 6}, key=len, reverse=True):
+    known = {form for secret in secrets for form in _forms(secret) if len(form) >= 6}
+    for secret in sorted(known, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     for shape, instead in _SHAPES:
         text = shape.sub(instead, text)
     return text
+
+
+@lru_cache(maxsize=64)
+def _forms(secret: str) -> tuple[str, ...]:
+    if secret.isalnum():
+        return (secret,)
+    escaped, plain = json.dumps(secret), json.dumps(secret, ensure_ascii=False)
+    return (
+        secret,
+        escaped[1:-1],
+        plain[1:-1],
+        repr(secret)[1:-1],
+        quote(secret),
+        quote(secret, safe=""),
+        unquote(secret),
+    )
