@@ -45,14 +45,15 @@ SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key 
 -- name: timers_next_due
 SELECT MIN(due_at) AS due_at FROM timers WHERE due_at > :after
 
+-- "+ 0" keeps PostgreSQL from finding the row by its time, which a thousand others may share.
 -- name: timers_take
 DELETE FROM timers
-WHERE agent = :agent AND key = :key AND due_at = :due_at AND slot_at = :slot_at AND attempts = :attempts
+WHERE agent = :agent AND key = :key AND due_at + 0 = :due_at AND slot_at = :slot_at AND attempts = :attempts
 
 -- Locking the lane's row keeps others from taking the lane over before the transaction around this ends.
 -- name: timers_take_held
 DELETE FROM timers
-WHERE agent = :agent AND key = :key AND due_at = :due_at AND slot_at = :slot_at AND attempts = :attempts
+WHERE agent = :agent AND key = :key AND due_at + 0 = :due_at AND slot_at = :slot_at AND attempts = :attempts
   AND EXISTS (SELECT 1 FROM lanes WHERE lanes.lane = :lane AND lanes.token = :token {for_update})
 
 -- name: timers_count
