@@ -1,0 +1,233 @@
+"""The foundation: a million timers, a thousand due at once, APScheduler beside it, the commands, the idle daemon.
+
+Everything runs in processes of its own on a compiled copy of nudge, and what is compared runs in turns.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks import measure
+from benchmarks.measure import (
+    Row,
+    in_turns,
+    median,
+    megabytes,
+    new_database,
+    percentile,
+    postgres,
+    running,
+    say,
+    scratch,
+    until,
+)
+
+_SCRIPT = Path(sys.executable).with_name("nudge")
+NUDGE = [str(_SCRIPT)] if _SCRIPT.exists() else [sys.executable, "-m", "nudge.surfaces.cli.main"]
+ROOT = Path(__file__).parent.parent
+PLAIN = [sys.executable, "-c", "import sqlite3, json, argparse"]
+
+Environment = Mapping[str, str]
+
+
+def process(environment: Environment, *words: str) -> str:
+    """Run one of benchmarks.processes to its end; what it printed."""
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.processes", *words], env=dict(environment), capture_output=True, text=True
+    )
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(words)} failed:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def new_home(folder: Path, environment: Environment) -> dict[str, str]:
+    """The environment of a home that is ready to run."""
+    inside = {**environment, "NUDGE_HOME": str(folder)}
+    subprocess.run([*NUDGE, "init"], env=inside, capture_output=True, check=True)
+    return inside
+
+
+def first_fire(command: Sequence[str], environment: Environment) -> tuple[float, float]:
+    """Seconds from the start of a process to the first timer it fires, and its memory then, in MB."""
+    started = time.perf_counter()
+    with running(command, environment) as child:
+        assert child.stdout
+        if not any("fired" in line for line in child.stdout):
+            raise RuntimeError(f"{' '.join(command)} ended without firing")
+        taken = time.perf_counter() - started
+        time.sleep(0.3)  # what it does after the first is part of its memory
+        return taken, megabytes(child.pid)
+
+
+def million_rows(folder: Path, environment: Environment) -> list[Row]:
+    """The whole daemon with a few and with very many timers that are not due."""
+    sizes = {"few": 1_000, "many": 1_000_000}
+    homes = {}
+    for name, size in sizes.items():
+        say(f"{size:,} timers")
+        homes[name] = new_home(folder / name, environment)
+        process(environment, "seed", str(folder / name / "nudge.db"), str(size))
+    memory: dict[str, list[float]] = {name: [] for name in sizes}
+
+    def start(name: str) -> float:
+        process(environment, "post", str(folder / name / "nudge.db"))
+        seconds, used = first_fire([*NUDGE, "run"], homes[name])
+        memory[name].append(used)
+        return seconds
+
+    taken = in_turns({name: lambda name=name: start(name) for name in sizes}, 7)  # type: ignore[misc]
+    few, many = median(taken["few"]), median(taken["many"])
+    small, large = median(memory["few"]), median(memory["many"])
+    what = "1,000,000 timers instead of 1,000, SQLite, whole daemon"
+    return [
+        (
+            f"{what}: process start to first message, longer by",
+            f"{(many - few) * 1000:.0f} ms ({many:.2f} s, {many / few:.2f} times)",
+            "at most 300 ms",
+        ),
+        (
+            f"{what}: memory, more by",
+            f"{large - small:.1f} MB ({large:.1f} MB, {large / small:.2f} times)",
+            "at most 20 MB",
+        ),
+    ]
+
+
+def lag(environment: Environment, *words: str) -> float:
+    """The 99th percentile, in seconds."""
+    return percentile(json.loads(process(environment, *words)), 0.99)
+
+
+def spread(values: Sequence[float]) -> str:
+    return f"{median(values) * 1000:.0f} ms ({min(values) * 1000:.0f} to {max(values) * 1000:.0f})"
+
+
+def due_rows(folder: Path, environment: Environment) -> list[Row]:
+    """A thousand due at one instant, on an empty store each time."""
+    say("1,000 due in the same second")
+    count = 0
+
+    def on_sqlite(lanes: int) -> float:
+        nonlocal count
+        count += 1
+        return lag(environment, "due", f"sqlite:///{folder}/due{count}.db", str(lanes), "1000")
+
+    with postgres() as url:
+
+        def on_postgres(lanes: int) -> float:
+            nonlocal count
+            count += 1
+            return lag(environment, "due", new_database(url, f"due{count}"), str(lanes), "1000")
+
+        sides = {}
+        for lanes in (1, 1000):
+            name = f"{lanes:,} lane{'s' if lanes > 1 else ''}"
+            sides[f"SQLite, {name}"] = lambda lanes=lanes: on_sqlite(lanes)
+            sides[f"PostgreSQL, {name}"] = lambda lanes=lanes: on_postgres(lanes)
+        found = in_turns(sides, 15 if measure.full else 5)
+    commit = json.loads(process(environment, "commits", str(folder / "commits.db"), "1000"))
+    return [
+        *((f"1,000 due in the same second, {name}: p99 lag", spread(lags), "< 1 s") for name, lags in found.items()),
+        ("one durable commit of SQLite on this machine, median (for scale)", f"{median(commit) * 1e6:.0f} µs", "-"),
+    ]
+
+
+def apscheduler_rows(folder: Path, environment: Environment) -> list[Row]:
+    """The queue alone beside APScheduler with its SQLite job store: 10,000 one-shots each, and a thousand more due."""
+    say("APScheduler with 10,000 jobs")
+    ours, theirs = str(folder / "ours.db"), str(folder / "theirs.db")
+    process(environment, "seed", ours, "10000")
+    process(environment, "apscheduler_seed", theirs, "10000")
+    memory: dict[str, list[float]] = {"ours": [], "theirs": []}
+
+    def start(name: str, prefix: str, path: str) -> float:
+        process(environment, f"{prefix}set_due", path)
+        seconds, used = first_fire([sys.executable, "-m", "benchmarks.processes", f"{prefix}first", path], environment)
+        memory[name].append(used)
+        return seconds
+
+    starts = in_turns(
+        {"ours": lambda: start("ours", "", ours), "theirs": lambda: start("theirs", "apscheduler_", theirs)}, 5
+    )
+    lags = in_turns(
+        {
+            "ours": lambda: lag(environment, "due", f"sqlite:///{ours}", "1000", "1000"),
+            "theirs": lambda: lag(environment, "apscheduler_due", theirs, "1000"),
+        },
+        3,
+    )
+
+    def beside(what: str, found: Mapping[str, Sequence[float]], unit: str, factor: float) -> Row:
+        a, b = median(found["ours"]), median(found["theirs"])
+        text = f"{b / a:.1f} × ours ({b * factor:.0f} to {a * factor:.0f} {unit})"
+        return (f"APScheduler 3.11, SQLite job store, 10,000 jobs: {what}", text, "-")
+
+    return [
+        beside("process start to first job", starts, "ms", 1000),
+        beside("memory after it", memory, "MB", 1),
+        beside("p99 lag of 1,000 due in the same second", lags, "ms", 1000),
+    ]
+
+
+def command_rows(folder: Path, environment: Environment) -> list[Row]:
+    """The commands that people wait for, as multiples of a Python that imports what they cannot do without."""
+    say("commands")
+    home = new_home(folder / "cli", environment)
+    wanted = {"status": ["status"], "--help": ["--help"], "reminder list": ["reminder", "list"]}
+    for n in range(10):
+        _succeeds(["reminder", f"stretch {n} every 2 hours"], home)
+    with running([*NUDGE, "run"], home):
+        until(lambda: _succeeds(["status"], home), "the daemon answers")
+        there = {name: words for name, words in wanted.items() if _succeeds(words, home)}
+        commands = {"": PLAIN, **{name: [*NUDGE, *words] for name, words in there.items()}}
+        taken = in_turns(
+            {name: lambda words=words: measure.seconds_of(words, home) for name, words in commands.items()},  # type: ignore[misc]
+            61 if measure.full else 31,
+        )
+    plain = median(taken[""])
+    what = 'time in multiples of python -c "import sqlite3, json, argparse"'
+    found = [
+        (
+            f"nudge {name}: {what}",
+            f"{median(taken[name]) / plain:.2f} × ({median(taken[name]) * 1000:.0f} ms)",
+            "at most 3 ×",
+        )
+        for name in there
+    ]
+    missing = [(f"nudge {name}: {what}", "not there yet", "at most 3 ×") for name in wanted if name not in there]
+    return found + missing
+
+
+def _succeeds(words: Sequence[str], home: Environment) -> bool:
+    return subprocess.run([*NUDGE, *words], env=dict(home), capture_output=True, check=False).returncode == 0
+
+
+def idle_rows(folder: Path, environment: Environment) -> list[Row]:
+    """A daemon that has started, answered once, and waits."""
+    say("idle daemon")
+    used = []
+    for turn in range(3):
+        home = new_home(folder / f"idle{turn}", environment)
+        with running([*NUDGE, "run"], home) as daemon:
+            until(lambda: _succeeds(["status"], home), "the daemon answers")  # noqa: B023
+            time.sleep(1)
+            used.append(megabytes(daemon.pid))
+    return [("idle daemon, offline model: memory", f"{median(used):.1f} MB", "< 60 MB")]
+
+
+def rows() -> list[Row]:
+    with scratch() as folder:
+        environment = measure.compiled_copy(folder / "copy")
+        environment["PYTHONPATH"] += f":{ROOT}"
+        return [
+            *million_rows(folder, environment),
+            *due_rows(folder, environment),
+            *apscheduler_rows(folder, environment),
+            *command_rows(folder, environment),
+            *idle_rows(folder, environment),
+        ]

@@ -1,0 +1,225 @@
+"""What the benchmarks start in a process of its own: `python -m benchmarks.processes WHAT …`.
+
+Each prints one line: "fired" at its first timer, or what it measured as JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+
+def seed(path: str, count: str) -> None:
+    """Timers of the coming year in a thousand lanes, none of them due."""
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.open_store import open_sqlite
+    from nudge.app.agents import Agents
+    from nudge.core.instants import DAY
+
+    async def schema() -> None:
+        store = open_sqlite(path)
+        await Agents(store).ensure_default(SystemClock().now())
+        await store.close()
+
+    asyncio.run(schema())
+    total, tomorrow = int(count), SystemClock().now() + DAY
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA synchronous = OFF")
+    with connection:
+        connection.executemany(
+            "INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts) "
+            "VALUES ('coach', ?, 'note', ?, ?, '{}', ?, 0)",
+            (
+                (f"later:{n:07}", due := tomorrow + n * 7919 % total * 365 * DAY // total, due, f"coach/{n % 1000}")
+                for n in range(total)
+            ),
+        )
+    connection.close()
+
+
+def post(path: str) -> None:
+    """One message in the outbox, due now."""
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.open_store import open_sqlite
+    from nudge.app.delivery import deliver_timer
+    from nudge.app.ports.records import Message
+
+    async def main() -> None:
+        store, now = open_sqlite(path), SystemClock().now()
+        async with store.transaction():
+            await store.outbox.put(Message("coach", "fired", "note", now, asked=True))
+            await store.timers.ensure(deliver_timer("coach", now))
+        await store.close()
+
+    asyncio.run(main())
+
+
+def first(path: str) -> None:
+    """The queue alone: open the store, fire what is due, stay."""
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.open_store import open_sqlite
+    from nudge.app.dispatch import Dispatcher, Firing
+    from nudge.core.outcome import Result
+
+    async def note(firing: Firing) -> None:
+        async with firing.settle() as settlement:
+            settlement.outcome(Result.FIRED)
+        print("fired", flush=True)
+
+    async def main() -> None:
+        await Dispatcher(open_sqlite(path), SystemClock(), {"note": note}, owner="bench").run()
+
+    asyncio.run(main())
+
+
+def set_due(path: str) -> None:
+    """One timer that is due now."""
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.open_store import open_sqlite
+    from nudge.core.timer import Timer
+
+    async def main() -> None:
+        store = open_sqlite(path)
+        await store.timers.set(Timer.at("coach", "due", "note", SystemClock().now()))
+        await store.close()
+
+    asyncio.run(main())
+
+
+def due(url: str, lanes: str, count: str) -> None:
+    """`count` timers due at one instant in `lanes` lanes: how long after it each has its outcome, in seconds."""
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.open_store import open_store
+    from nudge.app.agents import Agents
+    from nudge.app.dispatch import Dispatcher, Firing
+    from nudge.core.instants import SECOND, Instant
+    from nudge.core.outcome import Result
+    from nudge.core.timer import Timer
+
+    async def main() -> list[float]:
+        clock, lags = SystemClock(), list[float]()
+        store = await open_store(url)
+        await Agents(store).ensure_default(clock.now())
+        at = Instant(clock.now() + SECOND + SECOND // 2)
+        run = f"{at}"
+        await store.timers.set_many(
+            Timer.at("coach", f"due:{run}:{n}", "noop", at, lane=f"coach/{n % int(lanes)}") for n in range(int(count))
+        )
+
+        async def noop(firing: Firing) -> None:
+            async with firing.settle() as settlement:
+                settlement.outcome(Result.FIRED)
+            lags.append((clock.now() - at) / SECOND)
+            if len(lags) == int(count):
+                dispatcher.stop()
+
+        dispatcher = Dispatcher(store, clock, {"noop": noop}, owner="bench")
+        await dispatcher.run()
+        await store.close()
+        return lags
+
+    print(json.dumps(asyncio.run(main())), flush=True)
+
+
+async def apscheduler_noop() -> None:
+    """Notes how late it is; with `_at` unset it says that it was called."""
+    if _at is None:
+        print("fired", flush=True)
+    else:
+        _lags.append((datetime.now(UTC) - _at).total_seconds())
+
+
+_at: datetime | None = None
+_lags: list[float] = []
+
+
+def _scheduler(path: str, *, safe: bool = True) -> Any:
+    from apscheduler.jobstores.sqlalchemy import SQLAlchemyJobStore
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+    from sqlalchemy import create_engine, event
+
+    engine = create_engine(f"sqlite:///{path}")
+    if not safe:
+        event.listen(engine, "connect", lambda connection, _: connection.execute("PRAGMA synchronous = OFF"))
+    # Without a limit to its lateness, or it drops what it does not start within a second.
+    return AsyncIOScheduler(
+        jobstores={"default": SQLAlchemyJobStore(engine=engine)},
+        job_defaults={"misfire_grace_time": None},
+        timezone=UTC,
+    )
+
+
+def _add(path: str, times: list[datetime]) -> None:
+    async def main() -> None:
+        scheduler = _scheduler(path, safe=False)
+        scheduler.start(paused=True)
+        for at in times:
+            scheduler.add_job("benchmarks.processes:apscheduler_noop", "date", run_date=at)
+        scheduler.shutdown(wait=False)
+
+    asyncio.run(main())
+
+
+def apscheduler_seed(path: str, count: str) -> None:
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    _add(path, [tomorrow + timedelta(seconds=n * 7919 % int(count) * 60) for n in range(int(count))])
+
+
+def apscheduler_set_due(path: str) -> None:
+    _add(path, [datetime.now(UTC)])
+
+
+def apscheduler_first(path: str) -> None:
+    async def main() -> None:
+        _scheduler(path).start()
+        await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+def apscheduler_due(path: str, count: str) -> None:
+    at = datetime.now(UTC) + timedelta(seconds=5)
+    _add(path, [at] * int(count))
+
+    async def main() -> list[float]:
+        from benchmarks import processes  # the one that the jobs name, not __main__
+
+        processes._at = at
+        scheduler = _scheduler(path)
+        scheduler.start()
+        if datetime.now(UTC) > at:
+            raise RuntimeError("adding the jobs took longer than the time until they are due")
+        while len(processes._lags) < int(count):
+            await asyncio.sleep(0.01)
+        scheduler.shutdown(wait=False)
+        return processes._lags
+
+    print(json.dumps(asyncio.run(main())), flush=True)
+
+
+def commits(path: str, count: str) -> None:
+    """How long SQLite takes to make a small transaction durable here, in seconds."""
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("CREATE TABLE IF NOT EXISTS t (n INTEGER)")
+    taken = []
+    for n in range(int(count)):
+        started = time.perf_counter()
+        connection.execute("INSERT INTO t VALUES (?)", (n,))
+        taken.append(time.perf_counter() - started)
+    connection.close()
+    print(json.dumps(taken), flush=True)
+
+
+_WHAT: list[Callable[..., None]] = [seed, post, first, set_due, due, commits]
+_WHAT += [apscheduler_seed, apscheduler_set_due, apscheduler_first, apscheduler_due]
+
+if __name__ == "__main__":
+    next(one for one in _WHAT if one.__name__ == sys.argv[1])(*sys.argv[2:])
