@@ -174,3 +174,16 @@ def test_a_letter_of_normal_priority_moves_a_waiting_timer_forward(tmp_path: Pat
         assert moved is None or moved.due_at == clock.now()
 
     live(scenario, tmp_path)
+
+
+def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Still there?", idle="20m"))
+        await clock.sleep(15 * 60)
+        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await clock.sleep(15 * 60)
+        assert "Still there?" not in channel.texts
+        await clock.sleep(6 * 60)
+        assert channel.texts[-1] == "Still there?"
+
+    live(scenario, tmp_path)

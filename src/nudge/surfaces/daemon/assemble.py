@@ -12,6 +12,7 @@ from nudge.app.attention import Gate
 from nudge.app.books import WAKE, SpendingPlan
 from nudge.app.coach.background import KIND as LETTERS
 from nudge.app.coach.background import Background
+from nudge.app.coach.conversation import KIND as TURN
 from nudge.app.coach.desk import Desk
 from nudge.app.coach.heartbeat import DecisionLog
 from nudge.app.coach.proactive import Proactive, Rhythm
@@ -22,7 +23,7 @@ from nudge.app.coach.thinking import Thinking
 from nudge.app.coach.watch import Watch
 from nudge.app.delivery import KIND as DELIVER
 from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher
+from nudge.app.dispatch import Dispatcher, Firing, Handler
 from nudge.app.pools import POOL, Pools
 from nudge.app.ports.clock import Clock
 from nudge.app.ports.coach import Saying
@@ -37,6 +38,7 @@ from nudge.app.ports.seeds import Seeds
 from nudge.app.ports.store import Store
 from nudge.app.purse import SWEEP
 from nudge.app.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seeding
+from nudge.app.reminders.firing import ACTIVITY
 from nudge.app.reminders.service import random_id
 from nudge.app.spending import Spending
 from nudge.app.welcome import Welcome
@@ -172,12 +174,13 @@ class Daemon:
         handlers = {
             DELIVER: self.delivery.deliver,
             REMINDER: firing.fire,
-            LETTERS: self.background.run,
+            LETTERS: self._as_turn(self.background.run),
             WAKE: self.spending.wake,
             SWEEP: self.spending.sweep,
             POOL: self.pools.sweep,
             MAIL: Alerts(ports.mailer).mail,
             **self.talking.handlers(),
+            TURN: self._as_turn(self.talking.handlers()[TURN]),
             **self.proactive.handlers(),
         }
         if self.seeding:
@@ -254,6 +257,15 @@ class Daemon:
             Saying(message.agent, message.created_at, "assistant", message.text, message.kind)
         )
         return number
+
+    def _as_turn(self, handler: Handler) -> Handler:
+        """Note when the agent's turn ended: idle checks count from there."""
+
+        async def turn(firing: Firing) -> None:
+            await handler(firing)
+            await self.store.notes.set(firing.timer.agent, ACTIVITY, {"at": int(self.clock.now())})
+
+        return turn
 
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
         """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""

@@ -42,7 +42,10 @@ def run(args: argparse.Namespace) -> int:
             letters = list(await store.letters.unread(args.agent, up_to=up_to, limit=1 if args.take else args.limit))
             if not args.take:
                 return letters
-            return [letter for letter in letters if await store.letters.mark_read(letter.id, context.now)]
+            taken = [letter for letter in letters if await store.letters.mark_read(letter.id, context.now)]
+            if taken:  # the agent is at work: its idle checks begin anew
+                await store.notes.set(args.agent, "activity", {"at": int(context.now)})
+            return taken
 
     letters = context.with_store(read)
     if args.json:
