@@ -30,7 +30,8 @@ _SHAPES = (
     ),
     (
         re.compile(
-            rf"({_NAME}(?:{_QUOTE})?\s*[:=]\s*(?!(?:\w+ )?\[hidden)(?:(?:bearer|basic|token)\s+)?)[^\s\"',;&}}\])\\]{{4,}}",
+            rf"({_NAME}(?:{_QUOTE})?\s*[:=]\s*(?!(?:\w+ )?\[hidden)(?:(?:bearer|basic|token)\s+)?)"
+            r"[^\s\"',;&}\])\\]{4,}",
             re.I,
         ),
         r"\1" + HIDDEN,
