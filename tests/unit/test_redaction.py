@@ -131,6 +131,11 @@ def test_no_log_line_shows_a_secret(text: str, written: Written) -> None:
         assert json.loads(line)["logger"] == "nudge.test"
 
 
+def test_a_line_with_half_a_character_is_written_too(written: Written) -> None:
+    logging.getLogger("nudge.test").warning("a reply cut short: \ud83d")
+    assert json.loads(written.file.read_text())["event"] == "a reply cut short: \ud83d"
+
+
 def test_a_known_secret_is_hidden_whatever_its_shape(written: Written) -> None:
     logging.getLogger("nudge.test").warning("once %s upon a time", PASSWORD)
     assert innocent(written.all())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -74,7 +75,9 @@ def configure_logs(
         cache_logger_on_first_use=True,
     )
     plain = structlog.dev.ConsoleRenderer(
-        colors=(stream or sys.stderr).isatty(), exception_formatter=structlog.dev.plain_traceback, pad_event_to=0
+        colors=(stream or sys.stderr).isatty() and "NO_COLOR" not in os.environ,
+        exception_formatter=structlog.dev.plain_traceback,
+        pad_event_to=0,
     )
     console = logging.StreamHandler(stream or sys.stderr)
     console.setFormatter(
@@ -85,7 +88,12 @@ def configure_logs(
     if folder is not None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         to_file = logging.handlers.RotatingFileHandler(
-            folder / "nudge.log", maxBytes=5 * _MEGABYTE, backupCount=4, encoding="utf-8", delay=True
+            folder / "nudge.log",
+            maxBytes=5 * _MEGABYTE,
+            backupCount=4,
+            encoding="utf-8",
+            errors="backslashreplace",  # half of an emoji in an error must not cost the line
+            delay=True,
         )
         lines = structlog.stdlib.ProcessorFormatter(
             processors=[
