@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha256
 
 from nudge.core.coach.blocks import Block, Kind, find_blocks, split_lines
@@ -15,6 +16,9 @@ _ITEM = re.compile(
 _NESTED = re.compile(r"\s*(?:[*+-]|\d{1,9}[.)])(?:\s|$)")
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_KEPT = 32
+"""So many texts are remembered as parsed: every heartbeat reads the same four documents."""
+
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 
@@ -58,9 +62,7 @@ class Document:
 
     @classmethod
     def parse(cls, text: str) -> Document:
-        lines = split_lines(text)
-        blocks = find_blocks(text)
-        return cls(text, lines, blocks, _sections(blocks, len(lines)))
+        return _parsed(text)
 
     @classmethod
     def decode(cls, data: bytes) -> Document:
@@ -142,6 +144,13 @@ def _sections(blocks: Sequence[Block], lines: int) -> tuple[Section, ...]:
     return tuple(sections)
 
 
+@lru_cache(maxsize=_KEPT)
+def _parsed(text: str) -> Document:
+    lines = split_lines(text)
+    blocks = find_blocks(text)
+    return Document(text, lines, blocks, _sections(blocks, len(lines)))
+
+
 def section_key(title: str) -> str:
     """What two spellings of a section's name have in common."""
     return " ".join(_REMARK.sub("", title).strip().rstrip(":").casefold().split())
@@ -152,6 +161,7 @@ def one_line(text: str) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
+@lru_cache(maxsize=_KEPT)
 def without_comments(text: str) -> str:
     """The text for a reader who needs no explanations: HTML comments outside code are left out. A comment that is never
     closed stays, for it may hide the person's own words."""
