@@ -18,7 +18,9 @@ UPDATE pool_members SET state = :state, expires_at = :expires_at WHERE run = :ru
 -- A call that nobody reported on is written down when it is given up: that is no sign of whoever made it.
 -- name: pools_members
 SELECT m.run, m.name, m.parent, m.granted, m.expires_at, m.state, a.money_limit, a.committed, a.held,
-    (SELECT MAX(u.at) FROM usage_log u
-     WHERE u.run = m.run || '/' || m.name AND u.run <> '' AND u.ended <> 'expired') AS called_at
+    CASE WHEN m.state = 'open' THEN (
+        SELECT MAX(u.at) FROM usage_log u
+        WHERE u.run = m.run || '/' || m.name AND u.run <> '' AND u.ended <> 'expired'
+    ) END AS called_at
 FROM pool_members m JOIN accounts a ON a.kind = 3 AND a.name = m.run || '/' || m.name
 WHERE m.run = :run ORDER BY m.number
