@@ -11,7 +11,7 @@ from nudge.core.coach.facts import CoachFacts
 from nudge.core.coach.goals import MOST_GOALS, TODAY, WEEK, Goal
 from nudge.core.coach.memory import COMMITMENTS, PREFERENCES, same
 from nudge.core.coach.targets import SECTION as TARGETS_SECTION
-from nudge.core.coach.voice import HELLO, HELP, LOST, LOST_FOR_NOW, NICE, NIGHT, THANKS, pick
+from nudge.core.coach.voice import FINE, HELLO, HELP, LOST, LOST_FOR_NOW, NICE, NIGHT, THANKS, pick
 from nudge.core.durations import format_duration
 from nudge.core.instants import rfc3339
 from nudge.core.phrases import split_reminder
@@ -270,6 +270,11 @@ _SMALL_TALK = _rules(
     (rf"{_SHOW}(?:this )?week\?*", _week),
     (rf"{_SHOW}(?:open )?commitments\?*|what did i promise\?*", _open),
     (r"/?help\?*|what can (?:you|i) (?:do|say)\?*|commands\?*", lambda facts, match: (HELP, [])),
+    (
+        r"(?:o?k|okay|k+|sure|fine|alright|all right|yes+|yes yes|yep|yeah|right|good|great|cool|got it|will do|on it"
+        r"|soon|later|not now|not yet|going(?: now)?|ok(?:ay)?,? (?:going|later|soon|thanks)|👍|👌)[.! ]*",
+        _say(FINE),
+    ),
     (r"(?:thanks|thank you|thx|ty|cheers)(?: .{0,30})?", _say(THANKS)),
     (r"(?:hi|hey|hello|yo|hiya|good (?:morning|afternoon|evening)|morning)(?: there| coach| nudge)?", _say(HELLO)),
 )

@@ -54,6 +54,7 @@ NO_QUARTER = (
     "First of the month. What are one to three things you want to keep doing this quarter?",
 )
 THANKS = ("Any time.", "Glad to.", "You're welcome.")
+FINE = ("Good.", "Alright.", "👍", "Fine by me.")
 HELLO = ("Hey. What's the plan?", "Hi! What are you on?", "Hello. What's next for you?")
 NICE = ("Nice.", "Well done.", "Good one.", "Done and done.")
 NIGHT = ("Sleep well.", "Good night. See you in the morning.", "Night. Well done today.")

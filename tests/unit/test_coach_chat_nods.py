@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+import pytest
+
+from nudge.core.coach.chat import chat
+from nudge.core.coach.facts import CoachFacts, Purpose
+from nudge.core.coach.voice import FINE
+from tests.times import NOON
+
+
+@pytest.mark.parametrize(
+    "words", ["ok", "OK.", "okay!", "yes yes", "on it", "will do", "later", "ok, going", "not now", "👍"]
+)
+def test_a_nod_is_taken_as_one(words: str) -> None:
+    said, actions = chat(CoachFacts(now=NOON, purpose=Purpose.CONVERSATION, text=words))
+    assert said in FINE
+    assert actions == []
+
+
+@pytest.mark.parametrize("words", ["ok what about tomorrow", "later today I will write", "good luck with the bot"])
+def test_a_sentence_is_not_a_nod(words: str) -> None:
+    said, _ = chat(CoachFacts(now=NOON, purpose=Purpose.CONVERSATION, text=words))
+    assert said not in FINE
