@@ -96,6 +96,11 @@ def test_output_that_goes_nowhere_is_no_traceback(cli: Cli, buffered: str) -> No
     assert (done.returncode, done.stderr) == (1, "")
 
 
+def test_a_terminal_that_cannot_show_a_sign_gets_another(home: Cli) -> None:
+    home.environment["PYTHONIOENCODING"] = "latin-1"
+    assert "? python" in home("doctor").stdout
+
+
 def test_an_error_nobody_expected_shows_no_secret(home: Cli, tmp_path: Path) -> None:
     (home.home / ".env").write_text("NUDGE_SMTP_URL=a-secret-of-the-env-file\n")
     broken = "raise RuntimeError('sk-ant-a-secret-shape and a-secret-of-the-env-file')"

@@ -71,7 +71,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -95,7 +95,7 @@ def read_env_file(path: Path) -> dict[str, str]:
                 f"{path} can be read by other users of this machine (mode {stat.S_IMODE(mode):04o}).",
                 next_step=f"Run 'chmod 600 {path}', or 'nudge doctor --fix'.",
             )
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:
@@ -113,10 +113,11 @@ def read_env_file(path: Path) -> dict[str, str]:
             # The line itself may hold a key, so it is named by its number alone.
             raise ConfigError(f"{path}, line {number}: this is not KEY=VALUE.", next_step="Mend that line.")
         value = value.strip()
-        if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-            value = value[1:-1]
-        elif value[:1] in ("'", '"'):
-            raise ConfigError(f"{path}, line {number}: the quote is not closed.", next_step="Mend that line.")
+        if value[:1] in ("'", '"'):
+            inside, closed, behind = value[1:].partition(value[0])
+            if not closed or (behind.strip() and not behind.strip().startswith("#")):
+                raise ConfigError(f"{path}, line {number}: the quote is not closed.", next_step="Mend that line.")
+            value = inside
         else:
             value = value.partition(" #")[0].rstrip()
         found[name] = value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NoReturn
 
 from nudge.errors import NudgeError, UsageError
@@ -27,6 +28,8 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal that has no such sign shows another
     try:
         code = _dispatch(words)
         sys.stdout.flush()
@@ -45,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
             _drop_output()
         return 1
     except Exception:
-        _say_unexpected()
+        _say_unexpected(words)
         return 1
 
 
@@ -184,7 +187,7 @@ def _drop_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _say_unexpected() -> None:
+def _say_unexpected(words: list[str]) -> None:
     """A mistake of nudge's own: where it happened, without the secrets that an exception may quote."""
     import traceback
     from contextlib import suppress
@@ -195,7 +198,7 @@ def _say_unexpected() -> None:
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find()).secrets
+        secrets = Settings.read(Home.find(given=_take_home(words)[0])).secrets
     sys.stderr.write(redact(traceback.format_exc(), secrets))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 
