@@ -199,3 +199,9 @@ def test_completion_knows_commands_options_and_agents(home: Cli) -> None:
     assert "monitor" in words("agent", "show", "")
     assert "--json" in words("agent", "show", "monitor", "--")
     assert words("agent", "add", "x", "--role", "") == ["coach"]
+    elsewhere = Cli(home.home.parent / "elsewhere")
+    elsewhere("init")
+    elsewhere("agent", "add", "other", "--role", "coach")
+    assert words("--home", str(elsewhere.home), "agent", "show", "o") == ["other"]
+    assert words("--home", "") == []
+    assert words("help", "stat") == ["status"]

@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _dispatch(words: list[str]) -> int:
-    home, words = _take_home(words)
+    home, words = take_home(words)
     if not words:
         return _run("nudge", Command("welcome", ""), [], home)
     first, rest = words[0], words[1:]
@@ -104,7 +104,7 @@ def _run(name: str, command: Command, words: list[str], home: str | None) -> int
     return int(args.run(args) or 0)
 
 
-def _take_home(words: list[str]) -> tuple[str | None, list[str]]:
+def take_home(words: list[str]) -> tuple[str | None, list[str]]:
     """`--home PATH` may stand before the command."""
     if words and words[0] == "--home":
         if len(words) < 2:
@@ -198,7 +198,7 @@ def _say_unexpected(words: list[str]) -> None:
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find(given=_take_home(words)[0])).secrets
+        secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
     sys.stderr.write(redact(traceback.format_exc(), secrets))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 

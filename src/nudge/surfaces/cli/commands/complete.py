@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nudge.errors import NudgeError
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.main import parser_of
+from nudge.surfaces.cli.main import parser_of, take_home
 from nudge.surfaces.cli.render import out
 from nudge.surfaces.cli.table import COMMANDS, Command, Group
 
@@ -18,6 +18,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     *before, last = args.words or [""]
+    if before == ["--home"]:
+        return 0  # a path: the shell knows better
+    args.home, before = take_home(before)
+    if before[:1] == ["help"]:
+        before = before[1:]
     for word, meaning in candidates(before, args):
         if word.startswith(last):
             out(f"{word}\t{meaning}")

@@ -21,7 +21,7 @@ complete -o default -F _nudge nudge""",
   local -a found
   local line
   for line in "${(@f)$(nudge __complete "${(@)words[2,CURRENT]}" 2>/dev/null)}"; do
-    found+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}")
+    [[ -n $line ]] && found+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}")
   done
   _describe 'nudge' found
 }
