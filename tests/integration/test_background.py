@@ -13,9 +13,12 @@ from nudge.adapters.home import Home
 from nudge.adapters.offline import OfflineModel
 from nudge.adapters.price_file import load_prices
 from nudge.adapters.virtual_time import VirtualClock, run_virtual
+from nudge.app.books import SpendingPlan
 from nudge.app.ports.messenger import Inbound
 from nudge.app.ports.model import ModelReply, ModelRequest, Usage
 from nudge.app.ports.records import Priority
+from nudge.app.purse import Asking
+from nudge.core.holds import Call, Change
 from nudge.core.instants import HOUR, MINUTE, Instant
 from nudge.core.outcome import Result
 from nudge.core.reminder import ReminderSpec, Source, Status
@@ -187,3 +190,38 @@ def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> N
         assert channel.texts[-1] == "Still there?"
 
     live(scenario, tmp_path)
+
+
+def test_letters_that_the_days_money_does_not_pay_for_are_kept_and_nothing_fails(tmp_path: Path) -> None:
+    model = Scripted()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        await clock.sleep(3 * 3600)
+        assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
+        assert await daemon.store.letters.unread("coach")
+        assert await daemon.store.outcomes.recent(kind="letters") == []
+        assert await daemon.store.timers.get("coach", "letters") is not None
+
+    live(scenario, tmp_path, model, replace(OPTIONS, plan=SpendingPlan(30)))
+
+
+def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> None:
+    model = Scripted()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        now = clock.now()
+        limit = (await daemon.spending.state("coach", now)).meter.limit
+        held = await daemon.spending._purse.hold(
+            Asking("coach", "a", Call(load_prices().quote("haiku").price, 1, 1), "haiku", "work"), now
+        )
+        assert held.held is not None
+        await daemon.store.ledger.change(held.held, Change(held.held.hold, limit * 95 // 100, 0))
+        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        await clock.sleep(3 * 3600)
+        assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
+        timer = await daemon.store.timers.get("coach", "letters")
+        assert timer is not None
+        assert timer.due_at == toronto(2026, 2, 18, 19)
+
+    live(scenario, tmp_path, model)

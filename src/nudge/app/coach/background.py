@@ -17,11 +17,12 @@ from nudge.app.dispatch import Firing, Settlement
 from nudge.app.ports.model import ModelRequest, Purpose, Turn
 from nudge.app.ports.records import Letter, Priority
 from nudge.app.ports.store import Store
+from nudge.app.refusals import AsleepError
 from nudge.core.attention import CONVERSATION, Candidate, Defer, Kind
 from nudge.core.coach.background_prompt import background_prompt
 from nudge.core.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.core.coach.facts import Purpose as FactsPurpose
-from nudge.core.instants import Instant
+from nudge.core.instants import HOUR, MINUTE, Instant
 from nudge.core.outcome import Result
 from nudge.core.preamble import background_preamble
 from nudge.core.reminder.replies import MET, SKIP
@@ -29,9 +30,12 @@ from nudge.core.reminder.text import counted
 from nudge.core.repeats import signature
 from nudge.core.timer import Timer
 from nudge.core.upcoming import UpcomingTask, upcoming
+from nudge.errors import BudgetExhaustedError
 
 KIND = "letters"
 ANSWER_TOKENS = 400
+LOOK_AGAIN = HOUR
+"""After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
 
 UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
 RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
@@ -84,7 +88,13 @@ class Background:
                     settlement.following = firing.timer.next_slot(wait)
             return
         letter = letters[0]
-        decision, text = await self._think(firing, letter)
+        try:
+            decision, text = await self._think(firing, letter)
+        except BudgetExhaustedError as error:  # there was money when we looked, and not enough for this
+            until = error.refresh_at if isinstance(error, AsleepError) else Instant(now + LOOK_AGAIN)
+            async with firing.settle() as settlement:
+                settlement.following = firing.timer.next_slot(max(until, Instant(now + MINUTE)))
+            return
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
             await self._replied(letter.id, decision.message or (SKIP if decision.action is Action.OK else text), now)

@@ -274,10 +274,11 @@ class Daemon:
             await self.background.arrived(agent, priority, now)
 
     async def _rests_until(self, agent: str, now: Instant) -> Instant | None:
+        """A background run is new work: none is begun from 90 % on."""
         if not self._pays:
             return None
         status = await self.spending.state(agent, now)
-        return None if status.state.may_go_on else status.refresh_at
+        return None if status.state.may_start_task else status.refresh_at
 
     async def _budget_words(self, agent: str, now: Instant) -> str:
         status = await self.spending.state(agent, now)
