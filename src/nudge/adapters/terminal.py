@@ -8,6 +8,7 @@ from typing import Protocol
 
 from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.core.instants import Instant, to_datetime
+from nudge.core.plain_text import plain
 
 
 class Stream(Protocol):
@@ -27,7 +28,7 @@ class TerminalMessenger:
 
     async def send(self, message: Outbound) -> Receipt:
         clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
-        lines = message.text.splitlines() or [""]
+        lines = [plain(line) for line in message.text.splitlines()] or [""]
         head = f"\033[36m{clock}\033[0m" if self._colour else clock
         text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])
         if message.buttons:
@@ -46,4 +47,4 @@ def button_line(buttons: Sequence[tuple[str, str]]) -> str:
     >>> button_line([("Done", "done:r-a1b2c3"), ("Skip", "skip:r-a1b2c3")])
     '[Done] /done  [Skip] /skip'
     """
-    return "  ".join(f"[{label}] /{data.partition(':')[0]}" for label, data in buttons)
+    return "  ".join(plain(f"[{label}] /{data.partition(':')[0]}") for label, data in buttons)

@@ -13,6 +13,7 @@ import time
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import rfc3339
+from nudge.core.plain_text import plain
 from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.follow import Follow
@@ -68,4 +69,4 @@ def _print(entry: Entry, context: Context, as_json: bool) -> None:
         return
     when = clock_time(entry.at, context.zone, context.now)
     word = painted(f"{entry.word:<11}", RESULT_COLOURS.get(entry.word), context.colour)
-    out(f"{when:<17} {entry.agent:<10} {word} {entry.text}")
+    out(f"{when:<17} {entry.agent:<10} {word} {plain(' '.join(entry.text.splitlines()))}")

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from nudge.adapters.sql.store import SqlStore
 from nudge.core.instants import MINUTE, Instant, rfc3339
 from nudge.core.outcome import MEANING, Outcome
+from nudge.core.plain_text import plain
 from nudge.errors import NotFoundError, NudgeError
 from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
@@ -93,10 +94,10 @@ def _explained(row: Outcome, context: Context) -> str:
     lines.append(f"    due   {full_time(row.slot_at, context.zone)}")
     if row.at - row.slot_at >= MINUTE:
         lines.append(f"    ended {full_time(row.at, context.zone)} ({span(row.at - row.slot_at)} later)")
-    lines.append(f"    why   {row.reason or MEANING[row.result]}")
+    lines.append(f"    why   {plain(row.reason) or MEANING[row.result]}")
     if not row.final:
         lines.append("    This is not its end yet.")
     for name, value in row.detail.items():
         text = rfc3339(Instant(value), context.zone) if name.endswith("_at") and isinstance(value, int) else value
-        lines.append(f"    {name:<5} {text}")
+        lines.append(f"    {name:<5} {plain(str(text))}")
     return "\n".join(lines) + "\n"

@@ -1,0 +1,35 @@
+"""What others wrote, on the person's terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+
+from nudge.adapters.open_store import open_store
+from nudge.adapters.terminal import TerminalMessenger
+from nudge.app.ports.messenger import Button, Outbound
+from nudge.app.ports.records import FeedLine
+from tests.acceptance.cli import Cli
+from tests.times import NOON, TORONTO
+
+NASTY = "a\x1b[2Jb\rc\x9bd\x07"
+
+
+async def test_a_message_cannot_drive_the_terminal() -> None:
+    stream = io.StringIO()
+    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
+    await messenger.send(Outbound(1, f"{NASTY}\nsecond line\ttab", (Button(NASTY, "done:1"),)))
+    shown = stream.getvalue()
+    assert shown.startswith("12:00  a�[2Jb")
+    assert "\n       second line\ttab\n" in shown
+    assert not set(shown) & set("\x1b\r\x9b\x07")
+
+
+async def test_the_log_shows_one_line_for_each_thing(home: Cli) -> None:
+    store = await open_store(f"sqlite:///{home.home / 'nudge.db'}")
+    await store.feed.add(FeedLine(NOON, "coach", "said", f"{NASTY}\nsecond line"))
+    await store.close()
+    (line,) = home("log").stdout.splitlines()
+    assert "second line" in line
+    assert not set(line) & set("\x1b\r\x9b\x07")
+    assert json.loads(home("log", "--json").stdout)["text"] == f"{NASTY}\nsecond line"
