@@ -22,10 +22,16 @@ class Entry:
 
 
 def outcome_entry(row: Outcome) -> Entry:
-    text = f"{row.kind} {row.key}" if row.kind != row.key else row.kind
+    text = named(row)
     if row.reason:
         text += f": {row.reason}"
     return Entry(row.at, row.id, row.agent, row.result.value, f"{text}  (#{row.id})", outcome_json(row))
+
+
+def named(row: Outcome) -> str:
+    """What it was, once: "heartbeat", "reminder r-a1b2c3"."""
+    name = row.key.removeprefix(f"{row.kind}:")
+    return row.kind if name == row.kind else f"{row.kind} {name}"
 
 
 def outcome_json(row: Outcome) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from nudge.core.plain_text import plain
 from nudge.errors import NotFoundError, NudgeError
 from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.log_lines import outcome_json
+from nudge.surfaces.cli.log_lines import named, outcome_json
 from nudge.surfaces.cli.past_time import parse_past
 from nudge.surfaces.cli.render import RESULT_COLOURS, full_time, note, out, out_json, painted, span
 
@@ -90,7 +90,7 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
 
 def _explained(row: Outcome, context: Context) -> str:
     word = painted(row.result.value, RESULT_COLOURS.get(row.result.value), context.colour)
-    lines = [f"#{row.id}  {row.kind} {row.key} of {row.agent}: {word}"]
+    lines = [f"#{row.id}  {named(row)} of {row.agent}: {word}"]
     lines.append(f"    due   {full_time(row.slot_at, context.zone)}")
     if row.at - row.slot_at >= MINUTE:
         lines.append(f"    ended {full_time(row.at, context.zone)} ({span(row.at - row.slot_at)} later)")
