@@ -155,7 +155,7 @@ _OPENERS = _some(
 )  # fmt: skip
 _ADVERBS = _some(
     "really", "very", "super", "so", "pretty", "quite", "kinda", "kind of", "sort of", "a bit", "bit",
-    "a little(?: bit)?", "a tad", "too", "way too", "extremely", "just", "still", "currently", "now", "rn", "right now",
+    "a little", "a tad", "too", "way too", "extremely", "just", "still", "currently", "now", "rn", "right now",
     "actually", "totally", "rather", "fairly", "also", "both", "deeply", "trying to be",
 )  # fmt: skip
 _WORK = r"(?:busy|focus{1,2}ing|in focus mode|heads down)(?![-']?\w)"
