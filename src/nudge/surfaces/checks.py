@@ -179,7 +179,7 @@ def _examine_sqlite(path: Path) -> Finding:
 def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     """What the last start, or the last look at the routines, could not use. Which is mended in the files."""
     settings = Settings.read(home)
-    if settings.database_url.startswith("sqlite:") and not home.database.exists():
+    if settings.database_url.startswith("sqlite:") and not Path(sqlite_path(settings.database_url)).exists():
         return
     import asyncio
 
