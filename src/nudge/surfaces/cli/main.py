@@ -166,11 +166,13 @@ def _meant(word: str, known: dict[str, Command] | dict[str, Command | Group]) ->
 def _say_error(error: NudgeError) -> None:
     import os
 
+    from nudge.core.plain_text import plain
+
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {error.message}\n")
+    sys.stderr.write(f"{label} {plain(error.message)}\n")
     if error.next_step:
-        sys.stderr.write(f"  next: {error.next_step}\n")
+        sys.stderr.write(f"  next: {plain(error.next_step)}\n")
 
 
 def _of_the_system(error: OSError) -> NudgeError:
@@ -194,12 +196,13 @@ def _say_unexpected(words: list[str]) -> None:
 
     from nudge.adapters.home import Home
     from nudge.adapters.settings import Settings
+    from nudge.core.plain_text import plain
     from nudge.core.redaction import redact
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
         secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
-    sys.stderr.write(redact(traceback.format_exc(), secrets))
+    sys.stderr.write(plain(redact(traceback.format_exc(), secrets)))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 
 

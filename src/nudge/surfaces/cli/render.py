@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from datetime import tzinfo
 from typing import Any
 
 from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.core.plain_text import plain
 
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "cyan": 36, "grey": 90}
 RESULT_COLOURS = {
@@ -23,16 +25,35 @@ RESULT_COLOURS = {
 }
 
 
+_PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in COLOURS.values())})m)")
+_HIGH_ORDERS = re.compile(r"[\x7f-\x9f]")
+
+
 def out(text: str = "") -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(shown(text) + "\n")
 
 
 def note(text: str) -> None:
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(shown(text) + "\n")
+
+
+def shown(text: str) -> str:
+    """What may go to a terminal: whoever wrote the words in it, they can take our colours and do nothing else.
+
+    >>> shown(painted("ok", "green", True) + "\\x1b[2J") == "\\x1b[32mok\\x1b[0m\ufffd[2J"
+    True
+    """
+    return "".join(part if number % 2 else plain(part) for number, part in enumerate(_PAINT.split(text)))
 
 
 def out_json(value: Any) -> None:
-    out(json.dumps(value, ensure_ascii=False, indent=2))
+    out(json_text(value, indent=2))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON leaves some characters as they are that a terminal obeys; written as escapes they mean the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _HIGH_ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
 def painted(text: str, colour: str | None, enabled: bool) -> str:

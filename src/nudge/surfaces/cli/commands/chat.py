@@ -14,7 +14,7 @@ from typing import Any
 from nudge.adapters.terminal import button_line
 from nudge.errors import DaemonUnreachableError, NudgeError
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.render import note, painted
+from nudge.surfaces.cli.render import note, painted, shown
 from nudge.surfaces.control_client import call
 from nudge.surfaces.daemon.lock import holder_of
 from nudge.surfaces.prompt import Prompt
@@ -100,6 +100,6 @@ class _Client:
             lines = [f"{clock}  {first}", *(f"       {line}" for line in rest)]
             if message["buttons"]:
                 lines.append("       " + button_line(message["buttons"]))
-            self._prompt.write("\n".join(lines) + "\n")
+            self._prompt.write(shown("\n".join(lines)) + "\n")
         self._prompt.flush()
         return bool(heard["busy"])

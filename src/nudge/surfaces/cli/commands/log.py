@@ -7,7 +7,6 @@ nudge log --agent coach --limit 100 --json
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 
@@ -18,7 +17,7 @@ from nudge.surfaces.cli.argument_types import number_from
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.follow import Follow
 from nudge.surfaces.cli.log_lines import Entry, feed_entry, outcome_entry
-from nudge.surfaces.cli.render import RESULT_COLOURS, clock_time, note, out, painted
+from nudge.surfaces.cli.render import RESULT_COLOURS, clock_time, json_text, note, out, painted
 
 _POLL_SECONDS = 0.5
 
@@ -65,7 +64,7 @@ def _print_all(entries: list[Entry], context: Context, args: argparse.Namespace)
 
 def _print(entry: Entry, context: Context, as_json: bool) -> None:
     if as_json:
-        out(json.dumps({**entry.data, "at": rfc3339(entry.at, context.zone)}, ensure_ascii=False))
+        out(json_text({**entry.data, "at": rfc3339(entry.at, context.zone)}))
         return
     when = clock_time(entry.at, context.zone, context.now)
     word = painted(f"{entry.word:<11}", RESULT_COLOURS.get(entry.word), context.colour)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 
 from nudge.adapters.home import Home
+from nudge.surfaces.cli.render import out, out_json
 from nudge.surfaces.control_client import call
 
 
@@ -19,9 +19,9 @@ def run(args: argparse.Namespace) -> int:
     home = Home.find(given=args.home).require()
     status = call(home.socket, "GET", "/status")
     if args.json:
-        print(json.dumps(status, ensure_ascii=False, indent=2))  # noqa: T201
+        out_json(status)
         return 0
     from nudge.surfaces.cli.status_text import status_text
 
-    print(status_text(status, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))  # noqa: T201
+    out(status_text(status, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
     return 0
