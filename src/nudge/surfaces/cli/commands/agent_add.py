@@ -1,6 +1,6 @@
-"""Add an agent from a role.
+"""Add an agent from a role: a file in the folder roles/ of the home. Copy roles/coach.yaml to begin with.
 
-nudge agent add monitor --role monitor
+nudge agent add monitor --role monitor     from roles/monitor.yaml
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from nudge.surfaces.cli.render import note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="the agent's name: small letters, digits, '-' and '_'")
-    parser.add_argument("--role", required=True, help="a file of roles/ without its .yaml")
+    parser.add_argument("name", metavar="NAME", help="what to call it: small letters, digits, '-' and '_'")
+    parser.add_argument("--role", required=True, metavar="ROLE", help="a file of roles/, without its .yaml")
 
 
 def run(args: argparse.Namespace) -> int:

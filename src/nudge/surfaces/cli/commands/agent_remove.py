@@ -9,7 +9,7 @@ from nudge.surfaces.cli.render import note
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="the agent's name")
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from nudge.surfaces.cli.render import distance, full_time, out, out_json, table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", help="the agent's name")
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 

@@ -14,7 +14,7 @@ from nudge.surfaces.cli.context import Context
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("amount", help="dollars, such as 5.00")
+    parser.add_argument("amount", metavar="AMOUNT", help="dollars, such as 5.00")
     budget_context.arguments(parser)
 
 

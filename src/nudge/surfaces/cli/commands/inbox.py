@@ -1,7 +1,7 @@
 """What waits in an agent's inbox, for agents that you run yourself.
 
 nudge inbox monitor                    the unread letters, in reading order
-nudge inbox monitor --take --json      the next one, marked as read (nothing if there is none)
+nudge inbox monitor --take --json      the next one, marked as read ([] if there is none)
 nudge inbox monitor --up-to interrupt  only what may break into a running turn
 """
 
@@ -20,7 +20,7 @@ from nudge.surfaces.cli.render import clock_time, note, out, out_json, table
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", metavar="AGENT", help="whose inbox")
     parser.add_argument("--take", action="store_true", help="only the next letter, and mark it as read")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many at the most (default 50)")
+    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many at the most (default: 50)")
     parser.add_argument(
         "--up-to",
         choices=[priority.word for priority in Priority],

@@ -1,4 +1,4 @@
-"""Make a home with commented templates. What is there already is left alone."""
+"""Make a home with commented templates: in --home, else NUDGE_HOME, else ~/.nudge. What is there is left alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
         note(f"Everything is there already in {home.path}.")
     note("\nNext:")
     note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, when you sleep, and your time zone")
-    note("  nudge run --terminal      try it here, with no key and no account")
+    note("  nudge chat                talk to the coach here, with no key and no account")
     note(f"  keys go into {home.env_file}; 'nudge doctor' checks the set-up")
     return 0
 

@@ -17,8 +17,10 @@ from nudge.surfaces.cli.render import note, out, out_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("capacity", nargs="?", type=int, help="how many pings the bucket holds")
-    parser.add_argument("refill_minutes", nargs="?", type=int, help="minutes in which one ping comes back")
+    parser.add_argument("capacity", nargs="?", type=int, metavar="CAPACITY", help="how many pings the bucket holds")
+    parser.add_argument(
+        "refill_minutes", nargs="?", type=int, metavar="MINUTES", help="minutes in which one ping comes back"
+    )
     parser.add_argument("--agent", metavar="NAME", default="coach", help="whose (default: coach)")
     parser.add_argument("--json", action="store_true", help="as JSON")
 

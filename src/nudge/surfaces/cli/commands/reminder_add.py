@@ -19,7 +19,7 @@ from nudge.surfaces.cli.render import out, out_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("agent", nargs="?", default="coach", metavar="AGENT", help="whose it is (default coach)")
+    parser.add_argument("agent", nargs="?", default="coach", metavar="AGENT", help="whose it is (default: coach)")
     add_flags(parser, editing=False)
     parser.add_argument("--json", action="store_true", help="print the reminder as JSON")
 

@@ -17,7 +17,7 @@ from nudge.surfaces.cli.render import out, out_json
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help="what to be reminded of, and when")
-    parser.add_argument("--agent", default="coach", metavar="NAME", help="who reminds you (default coach)")
+    parser.add_argument("--agent", default="coach", metavar="NAME", help="who reminds you (default: coach)")
     parser.add_argument("--tz", metavar="ZONE", help="the time zone (default: yours)")
     parser.add_argument("--json", action="store_true", help="print the reminder as JSON")
 

@@ -14,7 +14,7 @@ from nudge.surfaces.cli.reminders_text import poke, reminders_of, say_state
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reminder", metavar="ID", help="its id or name")
-    parser.add_argument("duration", nargs="*", default=["30m"], metavar="DURATION", help="how long (default 30m)")
+    parser.add_argument("duration", nargs="*", default=["30m"], metavar="DURATION", help="how long (default: 30m)")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -1,4 +1,8 @@
-"""Start the daemon in this terminal. Stop it with Ctrl-C; twice to stop at once."""
+"""Start the daemon in this terminal. Stop it with Ctrl-C, twice to stop at once, or with 'nudge stop' elsewhere.
+
+nudge run                on Telegram if there is a bot token; else it writes here, and 'nudge chat' talks to it
+nudge run --terminal     talk to it right here, token or not
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,9 @@ from nudge.surfaces.cli.context import Context
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--terminal", action="store_true", help="the person is here: print what is delivered (makes a home if needed)"
+        "--terminal",
+        action="store_true",
+        help="talk to the coach here, also if there is a bot token (makes a home if needed)",
     )
     parser.add_argument(
         "--empty-database",

@@ -31,14 +31,14 @@ _PATIENCE_DAYS = 30
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--days", type=_days, default=7, metavar="N", help="how many (default 7)")
+    parser.add_argument("--days", type=_days, default=7, metavar="N", help="how many (default: 7)")
     parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="the first day (default: today)")
     parser.add_argument("--agent", metavar="NAME", default="coach", help="whose life (default: coach)")
     parser.add_argument(
         "--person", metavar="NAME", default="night-owl", help="early-bird, night-owl, busy-week, silent, or a YAML file"
     )
     parser.add_argument(
-        "--seed", type=int, default=1, metavar="N", help="the same seed gives the same life (default 1)"
+        "--seed", type=int, default=1, metavar="N", help="the same seed gives the same life (default: 1)"
     )
     parser.add_argument(
         "--model",

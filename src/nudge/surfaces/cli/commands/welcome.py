@@ -17,22 +17,28 @@ def run(args: argparse.Namespace) -> int:
     home = Home.find(given=args.home)
     if not home.exists:
         steps = [
-            ("nudge init", f"make a home in {home.path}"),
-            ("nudge run --terminal", "try it here, with no key and no account"),
+            ("nudge chat", "talk to the coach here, with no key and no account; makes a home too"),
+            ("nudge init", f"only make the home, in {home.path}"),
         ]
     elif holder_of(home) is None:
         steps = [
-            ("nudge run", "start the daemon"),
+            ("nudge chat", "talk to the coach here"),
+            ("nudge run", "start the daemon, which you leave running"),
+            ('nudge reminder "call mum friday 5pm"', "be reminded, once it runs"),
             ("nudge doctor", "check the set-up first"),
         ]
     else:
         steps = [
+            ("nudge chat", "talk to the coach"),
+            ('nudge reminder "call mum friday 5pm"', "be reminded"),
             ("nudge status", "what the daemon is doing"),
             ("nudge log", "what happened"),
             ("nudge why", "why it acted, or didn't"),
         ]
     out("nudge acts on time, knows when not to interrupt, never overspends, and can prove it.\n")
     out("Next:")
-    for command, meaning in [*steps, ("nudge --help", "everything else")]:
-        out(f"  {command:<22}{meaning}")
+    steps.append(("nudge --help", "everything else"))
+    width = max(len(command) for command, _ in steps) + 2
+    for command, meaning in steps:
+        out(f"  {command:<{width}}{meaning}")
     return 0

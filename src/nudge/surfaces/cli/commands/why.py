@@ -29,7 +29,7 @@ _MOST_DIGITS = 18  # more than any row has
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder's id, or a time")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
-    parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default 5)")
+    parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default: 5)")
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
