@@ -9,6 +9,7 @@ from types import FrameType
 
 import pytest
 
+from nudge.core.coach.documents import Document, section_key, without_comments
 from nudge.core.restraint import recognise
 
 _ENOUGH_SECONDS = 20
@@ -29,3 +30,26 @@ def no_hang() -> Iterator[None]:
 def test_words_that_can_be_read_in_two_ways_do_not_double_the_work_each_time() -> None:
     assert recognise("a little bit " * 75 + "tired") is None
     assert recognise("I'm a little bit busy") is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("## Today\n- a " + "<!--" * 25_000, id="comments in an item that are never closed"),
+        pytest.param("## Today\na " + "<!--" * 25_000, id="comments in a paragraph that are never closed"),
+        pytest.param("## Today\n" + "- " * 50_000 + "x", id="a line of nothing but markers"),
+        pytest.param("## Today\n" + "> " * 50_000 + "x", id="a line of nothing but quotes"),
+        pytest.param("## Today" + " " * 100_000 + "x", id="a heading with a gap"),
+    ],
+)
+def test_a_document_is_read_whatever_is_in_it(text: str) -> None:
+    document = Document.parse(text)
+    assert document.sections
+    assert len(document.items("Today")) <= 1
+    assert document.prose("Today") is not None
+    assert without_comments(text)
+
+
+def test_a_section_of_blanks_is_none() -> None:
+    assert section_key("a" + "\t" * 100_000 + "b") == "a b"
+    assert section_key("Today  (three \n at most) ") == section_key("Today:") == "today"

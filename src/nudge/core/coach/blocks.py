@@ -16,10 +16,12 @@ from nudge.core.coach.references import lines_of_definitions
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 _ATX = re.compile(r"(#{1,6})(?: +|$)")
-_ATX_CLOSING = re.compile(r"(?:^|(?<= )) *#+ *$")
+_ATX_CLOSING = re.compile(r"(?:^|(?<= ))#+$")
 _SETEXT = re.compile(r"(=+|-+) *$")
 _FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")
 _MARKER = re.compile(r"(?:[*+-]|(\d{1,9})[.)])(?= |$)")
+_DEEPEST = 100
+"""So many lists and quotes inside each other; what a hostile line begins beyond them is text."""
 
 
 class Kind(Enum):
@@ -178,9 +180,9 @@ class _Reader:
         while True:
             indent = _indent(line, position)
             here = position + indent
-            if here >= len(line):
-                return position, opened
             keep = len(self._containers) if opened else matched
+            if here >= len(line) or keep >= _DEEPEST:
+                return position, opened
             in_paragraph = self._leaf is not None and self._leaf.kind is Kind.PARAGRAPH
             if indent > 3:
                 if in_paragraph:
@@ -210,7 +212,7 @@ class _Reader:
         atx = _ATX.match(rest)
         if atx:
             self._close_to(keep)
-            self._add(Kind.HEADING, number, len(atx[1]), _ATX_CLOSING.sub("", rest[atx.end() :]).strip(" "))
+            self._add(Kind.HEADING, number, len(atx[1]), _ATX_CLOSING.sub("", rest[atx.end() :].strip(" ")).strip(" "))
             return True
         fence = _FENCE.match(rest)
         if fence:

@@ -14,8 +14,7 @@ _ITEM = re.compile(
     r"(?P<indent> {0,3})(?P<marker>[*+-]|(?P<number>\d{1,9})(?P<mark>[.)]))(?P<gap>[ \t]+|$)(?P<text>.*)"
 )
 _NESTED = re.compile(r"\s*(?:[*+-]|\d{1,9}[.)])(?:\s|$)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
-_REMARK = re.compile(r"\s*\([^()]*\)\s*$")
+_REMARK = re.compile(r" ?\([^()]*\)$")
 _KEPT = 32
 """So many texts are remembered as parsed: every heartbeat reads the same four documents."""
 
@@ -115,7 +114,7 @@ class Document:
         words = [
             self.slice(block.start, block.end) for block in self.own_blocks(section) if block.kind is Kind.PARAGRAPH
         ]
-        return readable(" ".join(_COMMENT.sub("", " ".join(words)).split()))
+        return readable(" ".join(_uncommented(" ".join(words)).split()))
 
     def slice(self, start: int, end: int) -> str:
         return "".join(self.lines[start:end])
@@ -129,7 +128,7 @@ class Document:
             if not line.strip() or _NESTED.match(line):
                 break
             words.append(line)
-        text = readable(" ".join(_COMMENT.sub("", " ".join(words)).split()))
+        text = readable(" ".join(_uncommented(" ".join(words)).split()))
         return Item(text, block.start, block.end, match["indent"], match["marker"])
 
 
@@ -153,7 +152,7 @@ def _parsed(text: str) -> Document:
 
 def section_key(title: str) -> str:
     """What two spellings of a section's name have in common."""
-    return " ".join(_REMARK.sub("", title).strip().rstrip(":").casefold().split())
+    return " ".join(_REMARK.sub("", " ".join(title.split())).rstrip(":").casefold().split())
 
 
 def one_line(text: str) -> str:
@@ -171,7 +170,7 @@ def without_comments(text: str) -> str:
     for block in document.blocks:
         parts.append(document.slice(done, block.start))
         whole = document.slice(block.start, block.end)
-        shown = whole if block.kind in (Kind.FENCE, Kind.CODE) else _COMMENT.sub("", whole)
+        shown = whole if block.kind in (Kind.FENCE, Kind.CODE) else _uncommented(whole)
         done = block.end
         if shown.strip() or shown == whole:
             parts.append(shown)
@@ -179,6 +178,16 @@ def without_comments(text: str) -> str:
             done += 1
     parts.append(document.slice(done, len(document.lines)))
     return readable("".join(parts).strip("\r\n"))
+
+
+def _uncommented(text: str) -> str:
+    """By searching and not by a pattern, which would look for the end of every comment that is never closed."""
+    parts = []
+    done = 0
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[done:start])
+        done = end + 3
+    return "".join([*parts, text[done:]])
 
 
 def readable(text: str) -> str:
