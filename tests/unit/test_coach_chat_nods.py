@@ -21,3 +21,17 @@ def test_a_nod_is_taken_as_one(words: str) -> None:
 def test_a_sentence_is_not_a_nod(words: str) -> None:
     said, _ = chat(CoachFacts(now=NOON, purpose=Purpose.CONVERSATION, text=words))
     assert said not in FINE
+
+
+def test_the_first_word_of_a_night_does_not_promise_an_hour_that_is_gone() -> None:
+    from nudge.core.coach.briefings import Briefing
+    from nudge.core.coach.facts import CoachState
+    from nudge.core.coach.offline import answer
+    from nudge.core.coach.voice import LATE_CASUAL
+    from tests.times import toronto
+
+    now = toronto(2026, 2, 19, 1, 15)
+    facts = CoachFacts(
+        now=now, purpose=Purpose.BRIEFING, state=CoachState(last_activity=now), briefing=Briefing.BEDTIME
+    )
+    assert answer(facts) in LATE_CASUAL

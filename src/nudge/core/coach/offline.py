@@ -9,6 +9,7 @@ from __future__ import annotations
 from datetime import time
 from typing import Any
 
+from nudge.core.bedtime import BedtimeTone
 from nudge.core.coach.briefings import Briefing, bedtime_of, night_of
 from nudge.core.coach.chat import chat
 from nudge.core.coach.escalation import bedtime_nudge
@@ -16,7 +17,18 @@ from nudge.core.coach.facts import CoachFacts, Purpose
 from nudge.core.coach.memory import shorten
 from nudge.core.coach.review import ask
 from nudge.core.coach.stances import forbids
-from nudge.core.coach.voice import AFTERNOON, BEDTIME, FIRST, MONTHLY, MORNING, NO_QUARTER, NO_TASKS, OVERDUE, pick
+from nudge.core.coach.voice import (
+    AFTERNOON,
+    BEDTIME,
+    FIRST,
+    LATE_CASUAL,
+    MONTHLY,
+    MORNING,
+    NO_QUARTER,
+    NO_TASKS,
+    OVERDUE,
+    pick,
+)
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -127,7 +139,9 @@ def _bedtime(facts: CoachFacts) -> str:
     if tone is None or forbids(facts.memory.preferences, _ABOUT_SLEEP):
         return ""
     night = night_of(facts.now, facts.targets)
-    return pick(BEDTIME[tone], night, tone).format(bedtime=f"{facts.targets.bedtime_target:%H:%M}")
+    late = tone is BedtimeTone.CASUAL and facts.now > bedtime_of(night, facts.targets) - 45 * MINUTE
+    words = LATE_CASUAL if late else BEDTIME[tone]
+    return pick(words, night, tone).format(bedtime=f"{facts.targets.bedtime_target:%H:%M}")
 
 
 def _near_bedtime(facts: CoachFacts) -> bool:

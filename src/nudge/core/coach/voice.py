@@ -18,8 +18,8 @@ BEDTIME = {
         "Still up? Maybe pick the stopping point now, while it's easy.",
     ),
     BedtimeTone.DIRECT: (
-        "It's {bedtime}, the time you picked for bed. Can this wait until tomorrow?",
-        "{bedtime}. Close it here: write one line on where to start tomorrow, and go.",
+        "{bedtime} was the time you picked for bed. Can this wait until tomorrow?",
+        "Past {bedtime} now. Close it here: write one line on where to start tomorrow, and go.",
         "That's bedtime. What's the one thing keeping you up?",
     ),
     BedtimeTone.SERIOUS: (
@@ -28,6 +28,12 @@ BEDTIME = {
         "This is the point where it starts to cost you tomorrow. Lights out? That's my last word tonight.",
     ),
 }
+LATE_CASUAL = (
+    "Still up? Maybe pick the stopping point now, while it's easy.",
+    "It's getting late-ish. One last thing, and then wind down?",
+    "Later than you planned, isn't it? What's a good place to stop?",
+)
+"""The first word of a night that falls after the hour before bedtime has begun."""
 MORNING = ("Good morning.", "Morning.", "Morning! New day.", "Good morning. Fresh start.")
 FIRST = ("First: {task}.", "The one that matters: {task}.", "If you only do one thing: {task}.", "Start with {task}?")
 NO_TASKS = (
