@@ -23,7 +23,6 @@ log = logging.getLogger("nudge.git")
 
 TRACKED = ("GOALS.md", "MEMORY.md")
 MARK = "nudge: set aside while syncing"
-_NO_HOOKS = ("-c", "core.hooksPath=/dev/null")
 _UNDER_WAY = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "rebase-merge", "rebase-apply", "BISECT_LOG")
 _RESOLVE = "Resolve it in the folder (git pull --rebase), then /sync again."
 
@@ -95,6 +94,12 @@ class GitHistory:
         upstream = await git.run("rev-parse", "@{upstream}")
         if await git.ok("merge-base", "--is-ancestor", upstream, before):
             return "Already up to date."
+        if new := (await _links(git, upstream)) - (await _links(git, before)):
+            raise NudgeError(
+                f"What was fetched has links in place of files ({', '.join(sorted(name for name, _ in new)[:3])}); "
+                "nothing was changed.",
+                next_step="A link can lead to any file of this machine. Look at it, then pull by hand.",
+            )
         dirty = await _is_dirty(git)
         rehearsed = await self._rehearse(git, upstream, dirty)
         try:
@@ -110,16 +115,16 @@ class GitHistory:
         """Rebase a copy, then put the uncommitted changes on top of it."""
         async with _copy_of(git) as copy:
             try:
-                await copy.run(*_NO_HOOKS, "rebase", "--quiet", upstream)
+                await copy.run("rebase", "--quiet", upstream)
             except GitError as error:
                 raise await _conflict(copy, "Your commits", error) from None
             head = await copy.run("rev-parse", "HEAD")
             changes = await git.run("stash", "create") if dirty else ""
-            if not changes or await copy.ok(*_NO_HOOKS, "stash", "apply", "--quiet", "--index", changes):
+            if not changes or await copy.ok("stash", "apply", "--quiet", "--index", changes):
                 return _Rehearsed(head, keeps_index=True)
             await copy.run("reset", "--quiet", "--hard", head)
             try:
-                await copy.run(*_NO_HOOKS, "stash", "apply", "--quiet", changes)
+                await copy.run("stash", "apply", "--quiet", changes)
             except GitError as error:
                 raise await _conflict(copy, "Your uncommitted changes", error) from None
             return _Rehearsed(head, keeps_index=False)
@@ -185,7 +190,7 @@ async def _copy_of(git: Git) -> AsyncIterator[Git]:
     """The last commit of the repository in a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="nudge-sync-"))
     try:
-        await git.run(*_NO_HOOKS, "worktree", "add", "--quiet", "--detach", str(folder / "copy"), "HEAD")
+        await git.run("worktree", "add", "--quiet", "--detach", str(folder / "copy"), "HEAD")
         yield git.at(folder / "copy")
     finally:
         await git.ok("worktree", "remove", "--force", str(folder / "copy"))
@@ -202,6 +207,14 @@ async def _conflict(copy: Git, whose: str, error: GitError) -> NudgeError:
         f"{whose} conflict with what was fetched, in {where}; nothing was changed.",
         next_step=_RESOLVE if whose == "Your commits" else "Commit or undo them in the folder, then /sync again.",
     )
+
+
+async def _links(git: Git, commit: str) -> set[tuple[str, str]]:
+    """The symbolic links of a commit, each with what names its target. The coach reads and writes through a link, so
+    one that leads to .env would carry the keys into a conversation."""
+    listed = (await git.run("ls-tree", "-r", "-z", "--full-tree", commit)).split("\0")
+    entries = [entry.partition("\t") for entry in listed if entry.startswith("120000 ")]
+    return {(name, kind.split()[2]) for kind, _, name in entries}
 
 
 async def _has_upstream(git: Git) -> bool:

@@ -24,8 +24,21 @@ _QUIET = {
     "SSH_ASKPASS_REQUIRE": "never",
     "LC_ALL": "C",
 }
-# A signature may need a passphrase; a garbage collection would outlive us.
-_SETTINGS = ("-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false")
+# A signature may need a passphrase, a garbage collection would outlive us, and whatever the repository would run beside
+# git may have come with a pull: nobody is here to look at it first.
+_SETTINGS = tuple(
+    word
+    for setting in (
+        "commit.gpgSign=false",
+        "gc.auto=0",
+        "maintenance.auto=false",
+        "core.hooksPath=/dev/null",
+        "core.fsmonitor=false",
+        "submodule.recurse=false",
+        "fetch.recurseSubmodules=false",
+    )
+    for word in ("-c", setting)
+)
 
 
 class GitError(NudgeError):
