@@ -74,11 +74,17 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, -(-int(share * 1000) * len(ordered) // 1000) - 1)]
 
 
-def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Measure each side once a round, starting with another one each time."""
+def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int, patience: float = 60.0) -> dict[str, list[float]]:
+    """Measure each side once a round, starting with another one each time.
+
+    A machine so busy that the rounds take longer than `patience` seconds gets fewer of them, two at least.
+    """
     found: dict[str, list[float]] = {name: [] for name in sides}
     names = list(sides)
+    end = time.monotonic() + patience * (5 if full else 1)
     for turn in range(rounds):
+        if turn >= 2 and time.monotonic() > end:
+            break
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             found[name].append(sides[name]())
     return found
