@@ -9,6 +9,8 @@ from types import FrameType
 
 import pytest
 
+from nudge.adapters.telegram.richtext import parse_markdown
+from nudge.adapters.telegram.splitting import split
 from nudge.core.coach.documents import Document, section_key, without_comments
 from nudge.core.restraint import recognise
 
@@ -53,3 +55,10 @@ def test_a_document_is_read_whatever_is_in_it(text: str) -> None:
 def test_a_section_of_blanks_is_none() -> None:
     assert section_key("a" + "\t" * 100_000 + "b") == "a b"
     assert section_key("Today  (three \n at most) ") == section_key("Today:") == "today"
+
+
+@pytest.mark.parametrize("unit", ["\U0001f1e9\U0001f1ea", "\u0301", "\u200d", "**a", "~~", "[a](", "`` ", "> - "])
+def test_a_message_is_split_whatever_is_in_it(unit: str) -> None:
+    text = (unit * 20_000)[:40_000]
+    rich = parse_markdown(text)
+    assert "".join(part.text for part in split(rich)) == rich.text

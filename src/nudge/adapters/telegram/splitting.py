@@ -25,6 +25,7 @@ def split(rich: RichText, limit: int = LIMIT) -> list[RichText]:
     """
     units = utf16_before(rich.text)
     styled = _styled_inside(rich)
+    halves = _flag_halves(rich.text)
     parts: list[RichText] = []
     start, length = 0, len(rich.text)
     while units[length] - units[start] > limit:
@@ -33,14 +34,14 @@ def split(rich: RichText, limit: int = LIMIT) -> list[RichText]:
             entity.start < end < entity.end and units[entity.end] - units[entity.start] > limit
             for entity in rich.entities
         )
-        cut = _best_cut(rich.text, styled, start, end, endless=endless)
+        cut = _best_cut(rich.text, styled, halves, start, end, endless=endless)
         parts.append(rich.part(start, cut))
         start = cut
     parts.append(rich.part(start, length))
     return parts
 
 
-def _best_cut(text: str, styled: bytearray, start: int, end: int, *, endless: bool) -> int:
+def _best_cut(text: str, styled: bytearray, halves: frozenset[int], start: int, end: int, *, endless: bool) -> int:
     """The last of the best places. A good place in the first quarter is worth less than a fair one further on, but
     more than one inside a stretch of formatting that would fit a message of its own (`endless`: it would not)."""
     early = start + (end - start) // 4
@@ -50,7 +51,7 @@ def _best_cut(text: str, styled: bytearray, start: int, end: int, *, endless: bo
     for floor, worst in searches:
         best, best_rank = end, _NEVER
         for at in range(end, floor, -1):
-            rank = _rank(text, styled, at)
+            rank = _NEVER if at in halves else _rank(text, styled, at)
             if rank < best_rank:
                 best, best_rank = at, rank
                 if rank == _PARAGRAPH:
@@ -68,7 +69,7 @@ def _rank(text: str, styled: bytearray, at: int) -> int:
         if inside:
             return _CODE_LINE if inside == 2 else _STYLED_WORD
         return _PARAGRAPH if text[at - 2 : at] == "\n\n" else _LINE
-    if not is_character_border(text, at):
+    if not _can_part(text[at - 1], text[at]):
         return _NEVER
     if before.isspace():
         return (_WORD, _STYLED_WORD, _CODE_WORD)[inside]
@@ -97,14 +98,27 @@ def is_character_border(text: str, at: int) -> bool:
     >>> is_character_border("👍🏽", 1), is_character_border("ab", 1)
     (False, True)
     """
-    before, after = text[at - 1], text[at]
+    return _can_part(text[at - 1], text[at]) and at not in _flag_halves(text)
+
+
+def _can_part(before: str, after: str) -> bool:
+    """All of it but the flags, for which more than two characters must be seen."""
     if before == "\r" and after == "\n":
         return False
     if _JOINER in (before, after) or _extends(after):
         return False
-    if _is_regional(before) and _is_regional(after):
-        return _regionals_before(text, at) % 2 == 0
     return not (_is_jamo(after) and (_is_jamo(before) or "\uac00" <= before <= "\ud7a3"))
+
+
+def _flag_halves(text: str) -> frozenset[int]:
+    """The places between the two letters of a flag: letters pair up from the first of their row."""
+    found = []
+    row = 0
+    for at, character in enumerate(text):
+        row = row + 1 if _is_regional(character) else 0
+        if row and row % 2 == 0:
+            found.append(at)
+    return frozenset(found)
 
 
 def _extends(character: str) -> bool:
@@ -115,13 +129,6 @@ def _extends(character: str) -> bool:
 
 def _is_regional(character: str) -> bool:
     return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _regionals_before(text: str, at: int) -> int:
-    count = 0
-    while count < at and _is_regional(text[at - 1 - count]):
-        count += 1
-    return count
 
 
 def _is_jamo(character: str) -> bool:
