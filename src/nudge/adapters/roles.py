@@ -73,7 +73,9 @@ def load_role(path: Path) -> Role:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
         raise ConfigError(f"{path}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
-    except (YAMLError, UnicodeDecodeError, OSError) as error:
+    except RecursionError:
+        raise ConfigError(f"{path} is nested too deeply.", next_step="Check the file.") from None
+    except (YAMLError, ValueError, OSError) as error:  # a date that is none is a ValueError
         raise ConfigError(f"{path} cannot be read: {error}.", next_step="Check the file.") from None
     if not isinstance(document, dict):
         raise ConfigError(f"{path}: a role is a mapping with a name.", next_step="Start it with 'name: …'.")

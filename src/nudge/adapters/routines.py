@@ -67,7 +67,9 @@ def _checked(matter: str, ref: str) -> Routine:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 2 if error.problem_mark else "?"
         raise ConfigError(f"{ref}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
-    except YAMLError as error:
+    except RecursionError:
+        raise ConfigError(f"{ref} is nested too deeply.", next_step="Mend its front matter.") from None
+    except (YAMLError, ValueError) as error:  # a date that is none is a ValueError
         raise ConfigError(f"{ref}: {error}.", next_step="Mend its front matter.") from None
     if not isinstance(document, dict):
         raise ConfigError(f"{ref}: the front matter is not a list of fields.", next_step=_EXAMPLE)
