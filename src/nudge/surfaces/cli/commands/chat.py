@@ -2,6 +2,9 @@
 
 With a daemon running you talk to that one; otherwise it is started here, as 'nudge run --terminal' does.
 Lines can be piped in: each is answered, then the command ends.
+
+nudge chat
+echo "/status" | nudge chat
 """
 
 from __future__ import annotations

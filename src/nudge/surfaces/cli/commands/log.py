@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--follow", "-f", action="store_true", help="go on printing what happens")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
     parser.add_argument(
-        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to begin with (default 30)"
+        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to begin with (default: 30)"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
 
