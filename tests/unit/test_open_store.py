@@ -7,6 +7,7 @@ import logging
 import pytest
 
 from nudge.adapters.open_store import open_store, sqlite_path
+from nudge.adapters.postgres import PostgresDatabase
 from nudge.errors import NotConfiguredError, StoreError
 from tests.integration.outside import everything_said
 
@@ -46,6 +47,17 @@ async def test_a_url_that_means_nothing_is_refused_without_showing_it(
     said = everything_said(caught.value) + caplog.text + "".join(capsys.readouterr())
     assert "retpw" not in said
     assert caught.value.next_step
+
+
+async def test_a_server_whose_machine_died_is_noticed_in_a_minute_unless_the_url_says_otherwise(
+    postgres_url: str,
+) -> None:
+    """The system alone would wait for a quarter of an hour, and all timers with it."""
+    database = await PostgresDatabase.open(f"{postgres_url}&keepalives_idle=300", connections=1)
+    async with database._pool.connection() as connection:
+        used = connection.info.get_parameters()
+    await database.close()
+    assert (used["tcp_user_timeout"], used["keepalives_idle"]) == ("30000", "300")
 
 
 async def test_a_server_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
