@@ -12,8 +12,22 @@ from __future__ import annotations
 
 from tests.unit.loop_scenarios_calls import CYCLES, PLAIN, STEPS, TUNED
 from tests.unit.loop_scenarios_results import RESULTS
+from tests.unit.loop_scenarios_shell import SHELL
 from tests.unit.loop_scenarios_text import MESSAGES, OUTPUT
 from tests.unit.loop_scenarios_trouble import ERRORS, VOLATILE
+from tests.unit.loop_scenarios_waiting import WAITING
 from tests.unit.loop_steps import Scenario
 
-SCENARIOS: list[Scenario] = [*PLAIN, *RESULTS, *CYCLES, *ERRORS, *MESSAGES, *OUTPUT, *VOLATILE, *STEPS, *TUNED]
+SCENARIOS: list[Scenario] = [
+    *PLAIN,
+    *RESULTS,
+    *CYCLES,
+    *ERRORS,
+    *WAITING,
+    *SHELL,
+    *MESSAGES,
+    *OUTPUT,
+    *VOLATILE,
+    *STEPS,
+    *TUNED,
+]

@@ -14,6 +14,50 @@ MESSAGES = [
         (3, 3),
     ),
     Scenario(
+        "The agent says the same at another time of day",
+        [Says(f"At {hour}:00:00 I will write the schema.") for hour in ("10", "11", "12")],
+        (3, 3),
+    ),
+    Scenario(
+        "The agent says the same in another order and with other small words",
+        [Says("I will now write the schema."), Says("Now I'll write the schema."), Says("Let me write the schema.")],
+        (3, 3),
+    ),
+    Scenario(
+        "The agent announces the same plan in ever other words",
+        [
+            Says("My plan is to read the configuration and to mend the port."),
+            Says("Plan:\n1. Open the settings\n2. Correct the port"),
+            Says("I'll first look at the file with the settings."),
+            Says("Let me start with the port, then."),
+        ],
+        (4, 4),
+    ),
+    Scenario(
+        "The agent announces something new before each action",
+        rounds(8, lambda r: [Says(f"Next I will read file {r}."), read(f"{r}", f"text {r}")]),
+    ),
+    Scenario(
+        "The agent only writes: one verdict after the other",
+        [
+            Says(f"Review {n}: the tone is {tone}.")
+            for n, tone in enumerate(("warm", "cold", "warm", "cold", "warm", "cold"))
+        ],
+    ),
+    Scenario(
+        "The agent only writes: a story in parts",
+        [
+            Says(part)
+            for part in (
+                "The hero leaves home at dawn and meets a fox.",
+                "The fox leads her to the river, where a boat waits.",
+                "They cross it and find the old mill abandoned.",
+                "Inside, a letter explains everything.",
+                "She goes home.",
+            )
+        ],
+    ),
+    Scenario(
         "The agent goes back and forth between two announcements",
         [Says("First the schema."), Says("No, first the env file.")] * 3,
         (5, 6),

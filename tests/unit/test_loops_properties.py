@@ -87,6 +87,29 @@ class Work:
             yield Streams("Now for the next one on the list, as before. ")
             yield Call("grep", {"q": self.new()}, "no match")
 
+    def edit_by_shell(self, size: int) -> Iterator[Step]:
+        for _ in range(size):
+            yield Call("bash", {"command": f"sed -i s/{self.new()}/x/ d.py"}, "")
+            for command in CHECKS:
+                yield Call("bash", {"command": command}, "all checks passed")
+
+    def wait_and_look(self, size: int) -> Iterator[Step]:
+        for _ in range(size):
+            yield Call("bash", {"command": "sleep 5"}, "")
+            yield Call("check", {"service": self.new()}, "up")
+
+    def back_off(self, size: int) -> Iterator[Step]:
+        page = self.new()
+        for seconds in range(1, min(size, 3) + 1):
+            yield Call("fetch", {"page": page}, error="timed out")
+            yield Call("sleep", {"seconds": seconds * 3}, "")
+        yield Call("fetch", {"page": page}, f"page {page}")
+
+    def type(self, size: int) -> Iterator[Step]:
+        for _ in range(size):
+            yield Call("type_text", {"text": f"line {self.new()}"}, "")
+            yield Call("press_key", {"key": "Enter"}, "")
+
     def asked_again(self, size: int) -> Iterator[Step]:
         for _ in range(size):
             yield Person("once more")

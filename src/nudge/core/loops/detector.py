@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
+from nudge.core.loops.effects import LOOKING, command_changes, command_of, wait_of_command, wait_of_tool
 from nudge.core.loops.escalation import Escalation, action_at
 from nudge.core.loops.history import Call, CallHistory, Step
 from nudge.core.loops.messages import MessageWatch
 from nudge.core.loops.outcomes import UNKNOWN, error_digest, result_digest, shows_trouble
 from nudge.core.loops.output import OutputWatch
 from nudge.core.loops.repetition import find_failures, find_repetition, is_progress
-from nudge.core.loops.signature import digest, signature
-from nudge.core.loops.tuning import LoopTuning
+from nudge.core.loops.signature import digest, parsed, signature
+from nudge.core.loops.tuning import About, LoopTuning
 from nudge.core.loops.verdict import Finding, LoopKind, LoopResult, answer, quiet
 from nudge.errors import UsageError
 
@@ -62,7 +62,7 @@ class LoopDetector:
         self._escalation = Escalation()
         self._messages = MessageWatch()
         self._output = OutputWatch()
-        self._tools: dict[str, tuple[int, bool]] = {}
+        self._tools: dict[str, About] = {}
 
     @property
     def tuning(self) -> LoopTuning:
@@ -87,15 +87,16 @@ class LoopDetector:
         """
         self._messages.clear()
         self._output.clear()
+        args = parsed(args)
         sig = signature(tool, args, self._ignored)
         outcome = _outcome(result, error)
         call = _in_the_same_breath(self._history.same(sig), step)
         if call is None:
-            call = self._history.candidate(sig, tool[:_LONGEST_NAME], outcome, _short(step))
+            call = self._candidate(sig, tool, args, outcome, step)
             self._history.add(call)
         elif call.outcome is None:
             call.outcome = outcome
-        return self._judge(call, tool, result, changed)
+        return self._judge(call, tool, args, result, changed)
 
     def record_result(
         self,
@@ -110,11 +111,12 @@ class LoopDetector:
 
         A call that was never noted is noted now.
         """
+        args = parsed(args)
         sig = signature(tool, args, self._ignored)
         for call in reversed(self._history.same(sig)):
             if call.outcome is None:
                 call.outcome = _outcome(result, error)
-                return self._judge(call, tool, result, changed)
+                return self._judge(call, tool, args, result, changed)
         return self.record(tool, args, result=result, error=error, changed=changed)
 
     def peek(self, tool: str, args: object = None, *, step: Step | None = None) -> LoopResult:
@@ -122,12 +124,13 @@ class LoopDetector:
 
         Ask before a call is made: do not make it where the action is REFUSE.
         """
+        args = parsed(args)
         sig = signature(tool, args, self._ignored)
         same = self._history.same(sig)
         call = _in_the_same_breath(same, step)
         if call is None:
             last = same[-1] if same else None
-            call = self._history.candidate(sig, tool[:_LONGEST_NAME], last.outcome if last else None, _short(step))
+            call = self._candidate(sig, tool, args, last.outcome if last else None, step)
             call.trouble = last is not None and (last.trouble or last.failed)
         finding, count = self._find(call, tool)
         if finding is None:
@@ -135,10 +138,14 @@ class LoopDetector:
         return answer(finding, action_at(self._escalation.level_of(finding), finding.kind, self._tuning), tool)
 
     def record_message(self, text: str) -> LoopResult:
-        """Note a message of the agent. The same one again without an action in between is a loop."""
+        """Note a message of the agent. The same one again without an action in between is a loop, and so is announcing
+        once more often, in whatever words, what is not done."""
         self._output.clear()
-        count = self._messages.add(text)
-        return self._say(LoopKind.MESSAGE, count, self._tuning.message_threshold)
+        said, announced = self._messages.add(text)
+        threshold = self._tuning.message_threshold
+        if said < threshold < announced:
+            return self._say(LoopKind.ANNOUNCEMENT, announced, threshold + 1)
+        return self._say(LoopKind.MESSAGE, said, threshold)
 
     def record_output(self, text: str) -> LoopResult:
         """Note a piece of the model's own output as it streams in; a call or a message ends the answer.
@@ -198,7 +205,7 @@ class LoopDetector:
             ) from error
         return detector
 
-    def _judge(self, call: Call, tool: str, result: object, changed: bool | None) -> LoopResult:
+    def _judge(self, call: Call, tool: str, args: object, result: object, changed: bool | None) -> LoopResult:
         history = self._history
         siblings = history.same(call.sig)
         if siblings[0] is not call:
@@ -206,7 +213,9 @@ class LoopDetector:
             if is_progress(history, call):
                 history.floor = call.serial
                 self._escalation.calm()
-        elif call.outcome is not None and not call.failed and (self._about(tool)[1] if changed is None else changed):
+        elif (
+            call.outcome is not None and not call.failed and (self._changes(tool, args) if changed is None else changed)
+        ):
             history.epoch += 1
             call.epoch = history.epoch
             self._escalation.calm()
@@ -217,7 +226,7 @@ class LoopDetector:
         return answer(finding, action_at(self._escalation.raise_for(finding), finding.kind, self._tuning), tool)
 
     def _find(self, call: Call, tool: str) -> tuple[Finding | None, int]:
-        threshold = self._about(tool)[0]
+        threshold = self._about(tool).threshold
         finding, count = find_repetition(self._history, call, threshold or _NEVER, self._tuning)
         if finding is None and threshold:
             finding = find_failures(self._history, call, self._tuning)
@@ -228,16 +237,22 @@ class LoopDetector:
             return quiet(count)
         return answer(Finding(kind, "", count, count, period), action_at(count - threshold, kind, self._tuning))
 
-    def _about(self, tool: str) -> tuple[int, bool]:
-        """The tool's threshold and whether it changes something, remembered for as many tools as anybody has."""
+    def _changes(self, tool: str, args: object) -> bool:
+        """Whether a call that is made for the first time changes something."""
+        command = command_of(args)
+        if self._about(tool).changes:
+            return command not in LOOKING
+        return bool(command) and command_changes(command)
+
+    def _candidate(self, sig: str, tool: str, args: object, outcome: str | None, step: Step | None) -> Call:
+        wait = wait_of_tool(args) if self._about(tool).passing else wait_of_command(command_of(args))
+        return self._history.candidate(sig, tool[:_LONGEST_NAME], outcome, _short(step), wait)
+
+    def _about(self, tool: str) -> About:
+        """What is known of the tool, remembered for as many tools as anybody has."""
         known = self._tools.get(tool)
         if known is None:
-            name, tuning = tool.lower(), self._tuning
-            threshold = next(
-                (number for pattern, number in tuning.tool_thresholds if fnmatchcase(name, pattern.lower())),
-                tuning.threshold,
-            )
-            known = threshold, any(fnmatchcase(name, pattern) for pattern in tuning.changing_tools)
+            known = self._tuning.about(tool)
             if len(self._tools) >= _MOST_TOOLS:
                 self._tools.clear()
             self._tools[tool] = known

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +12,10 @@ Step = int | str
 
 
 class Call:
-    """One remembered call. `outcome` is None while nobody has told its result; `epoch` counts the changes before it."""
+    """One remembered call. `outcome` is None while nobody has told its result; `epoch` counts the changes before it;
+    `wait` is how long it only let time pass, below 0 if it did something."""
 
-    __slots__ = ("epoch", "outcome", "serial", "sig", "step", "tool", "trouble")
+    __slots__ = ("epoch", "outcome", "serial", "sig", "step", "tool", "trouble", "wait")
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class Call:
         step: Step | None,
         epoch: int,
         trouble: bool = False,
+        wait: float = -1.0,
     ) -> None:
         self.serial = serial
         self.sig = sig
@@ -34,6 +35,7 @@ class Call:
         self.step = step
         self.epoch = epoch
         self.trouble = trouble
+        self.wait = wait
 
     @property
     def failed(self) -> bool:
@@ -44,21 +46,24 @@ class CallHistory:
     """The last `span` calls, in order and by signature.
 
     `floor` is the serial of the last call that made progress: what lies before it is no evidence of a loop any more.
+    `waits` is how many of the calls only let time pass.
     """
 
-    __slots__ = ("_by_sig", "_calls", "epoch", "floor", "next_serial", "span")
+    __slots__ = ("_by_sig", "_calls", "epoch", "floor", "next_serial", "span", "waits")
 
     def __init__(self, span: int) -> None:
         self.span = span
         self.next_serial = 0
         self.floor = 0
         self.epoch = 0
-        self._calls: deque[Call] = deque()
+        self.waits = 0
+        self._calls: list[Call] = []
         self._by_sig: dict[str, list[Call]] = {}
 
     def clear(self) -> None:
         self._calls.clear()
         self._by_sig.clear()
+        self.waits = 0
 
     def same(self, sig: str) -> list[Call]:
         """The remembered calls with this signature, the oldest first."""
@@ -74,25 +79,51 @@ class CallHistory:
 
     def between(self, after: int, before: int) -> set[str]:
         """The signatures of what was called between two serials, both excluded."""
-        if not self._calls:
-            return set()
-        first = self._calls[0].serial
-        return {self._calls[at].sig for at in range(max(after + 1 - first, 0), min(before - first, len(self._calls)))}
+        return {call.sig for call in self._within(after, before)}
 
-    def candidate(self, sig: str, tool: str, outcome: str | None, step: Step | None) -> Call:
+    def longest_wait(self, after: int, before: int) -> float:
+        """The longest wait between two serials; 0 where there was none."""
+        longest = 0.0
+        for call in self._within(after, before):
+            if call.wait > longest:
+                longest = call.wait
+        return longest
+
+    def only_waits(self, after: int, before: int) -> bool:
+        """Whether nothing was done between two serials but waiting."""
+        return before - after == 1 or all(call.wait >= 0 for call in self._within(after, before))
+
+    def something_new(self, after: int, before: int) -> bool:
+        """Whether something was done between two serials that was not done before, and worked."""
+        for call in self._within(after, before):
+            if call.wait < 0 and self._by_sig[call.sig][0] is call and not call.failed:
+                return True
+        return False
+
+    def _within(self, after: int, before: int) -> list[Call]:
+        if not self._calls:
+            return []
+        first = self._calls[0].serial
+        return self._calls[max(after + 1 - first, 0) : max(before - first, 0)]
+
+    def candidate(self, sig: str, tool: str, outcome: str | None, step: Step | None, wait: float = -1.0) -> Call:
         """A call as it would be remembered now."""
-        return Call(self.next_serial, sig, tool, outcome, step, self.epoch)
+        return Call(self.next_serial, sig, tool, outcome, step, self.epoch, False, wait)
 
     def add(self, call: Call) -> None:
         self.next_serial += 1
         self._calls.append(call)
+        if call.wait >= 0:
+            self.waits += 1
         known = self._by_sig.get(call.sig)
         if known is None:
             self._by_sig[call.sig] = [call]
         else:
             known.append(call)
         if len(self._calls) > self.span:
-            oldest = self._calls.popleft()
+            oldest = self._calls.pop(0)
+            if oldest.wait >= 0:
+                self.waits -= 1
             siblings = self._by_sig[oldest.sig]
             if len(siblings) == 1:
                 del self._by_sig[oldest.sig]
@@ -104,7 +135,7 @@ class CallHistory:
             "next": self.next_serial,
             "floor": self.floor,
             "epoch": self.epoch,
-            "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble] for c in self._calls],
+            "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble, c.wait] for c in self._calls],
         }
 
     @classmethod
@@ -112,8 +143,8 @@ class CallHistory:
         history = cls(span)
         rows = data["calls"]
         history.next_serial = int(data["next"]) - len(rows)
-        for sig, tool, outcome, step, epoch, trouble in rows:
-            history.add(Call(history.next_serial, sig, tool, outcome, step, epoch, trouble))
+        for sig, tool, outcome, step, epoch, trouble, wait in rows:
+            history.add(Call(history.next_serial, sig, tool, outcome, step, epoch, trouble, wait))
         history.floor = int(data["floor"])
         history.epoch = int(data["epoch"])
         return history

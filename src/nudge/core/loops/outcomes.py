@@ -55,8 +55,8 @@ def result_digest(result: Any) -> str:
     """
     text = result_text(result)
     if len(text) <= _HEAD + _TAIL:
-        return digest(_without_clock(text))
-    head, tail = _without_clock(text[:_HEAD]), _without_clock(text[-_TAIL:])
+        return digest(without_clock(text))
+    head, tail = without_clock(text[:_HEAD]), without_clock(text[-_TAIL:])
     return digest(f"{head}\0{text[_HEAD:-_TAIL]}\0{tail}")
 
 
@@ -80,7 +80,8 @@ def shows_trouble(result: Any) -> bool:
     return _TROUBLE.search(text[:_HEAD]) is not None or _TROUBLE.search(text[-_TAIL:]) is not None
 
 
-def _without_clock(text: str) -> str:
+def without_clock(text: str) -> str:
+    """The text without what differs each time: clock readings, durations, process ids, random names, addresses."""
     text = hide_temporary_paths(hide_unique_ids(text))
     if "pid" in text or "PID" in text:
         text = _PROCESS.sub(r"\1#", text)

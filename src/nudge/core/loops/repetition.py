@@ -15,11 +15,18 @@ _WHOLE, _HALF = 2, 1
 
 
 def is_progress(history: CallHistory, call: Call) -> bool:
-    """Whether a call that was made before has now brought something it never brought before."""
-    if call.outcome is None:
+    """Whether a call that was made before has now brought something it never brought before. Failing right again in
+    other words is none."""
+    outcome = call.outcome
+    if outcome is None:
         return False
-    before = [earlier.outcome for earlier in history.same(call.sig) if earlier is not call]
-    return call.outcome not in before and any(before)
+    last = None
+    for earlier in reversed(history.same(call.sig)):
+        if earlier is not call and earlier.outcome is not None:
+            if earlier.outcome == outcome:
+                return False
+            last = last or earlier
+    return last is not None and not (call.failed and _fails_again(history, call, last, call))
 
 
 def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: LoopTuning) -> tuple[Finding | None, int]:
@@ -27,43 +34,51 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
 
     Walks back over the calls that asked and brought the same without a break. An answer nobody told fits every other.
     A change ends the row, unless the answer still speaks of trouble: then all that was tried between two changes is
-    one attempt, and an attempt counts half.
+    one attempt, and an attempt counts half. So does a try after a longer wait than before, and one that failed right
+    again in other words. Waiting itself is a repetition only while nothing new is done in between.
     """
-    if call.serial == history.floor:
+    floor, epoch, passing = history.floor, call.epoch, call.wait >= 0
+    if call.serial == floor:
         return None, 1
     same = history.same(call.sig)
     earlier = same[:-1] if same and same[-1] is call else [one for one in same if one.serial < call.serial]
     answer, later, window_ends = call.outcome, call, call.serial - tuning.window
-    score, count, total = _WHOLE, 1, 1
-    evidence: list[Call] = []
-    complete = broken = False
+    needed, failing = threshold * _WHOLE, call.failed
+    score, count, enough = _WHOLE - _backing_off(history, call, earlier, needed), 1, 0
+    row: list[Call] = []
+    broken = False
     for one in reversed(earlier):
-        if one.serial < history.floor or (one.epoch != call.epoch and not call.trouble):
+        if one.serial < floor or (one.epoch != epoch and not call.trouble):
             broken = True
             break
+        if passing and history.something_new(one.serial, later.serial):
+            break
+        weight = _WHOLE if one.epoch == epoch else _HALF if one.epoch != later.epoch else 0
         if answer is None:
             answer = one.outcome
         elif one.outcome is not None and one.outcome != answer:
-            broken = True
-            break
-        total += 1
+            if not (failing and _fails_again(history, call, one, later)):
+                broken = True
+                break
+            weight = _HALF
+        row.append(one)
+        score += weight
+        if not enough and score >= needed:
+            enough = len(row)
         if one.serial > window_ends:
-            count = total
-        elif complete and evidence[-1].serial > window_ends:
+            count = len(row) + 1
+        elif enough and row[enough - 1].serial > window_ends:
             break
-        if not complete:
-            evidence.append(one)
-            score += _WHOLE if one.epoch == call.epoch else _HALF if one.epoch != later.epoch else 0
-            complete = score >= threshold * _WHOLE
         later = one
-    if complete:
+    if enough:
+        evidence = row[:enough]
         first = evidence[-1].serial
         period = 1 + len(_repeated_between(history, call, evidence))
         if first > window_ends:
             return _finding(call, count, period), count
-        if period > 1 and call.serial - first < (len(evidence) + 1) * period * (1 + tuning.noise):
-            return _finding(call, total, period), total
-    return (_find_alternation(earlier, call, threshold, tuning) if broken else None), count
+        if period > 1 and call.serial - first < (enough + 1) * period * (1 + tuning.noise):
+            return _finding(call, len(row) + 1, period), len(row) + 1
+    return (_find_alternation(history, earlier, call, threshold, tuning) if broken else None), count
 
 
 def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Finding | None:
@@ -92,6 +107,29 @@ def _finding(call: Call, count: int, period: int) -> Finding:
     return Finding(LoopKind.CYCLE if period > 1 else LoopKind.CALL, call.sig, count, count, period)
 
 
+def _fails_again(history: CallHistory, call: Call, one: Call, later: Call) -> bool:
+    """Whether a call that failed had failed before as well, and nothing but waiting lay between."""
+    return one.epoch == call.epoch and history.only_waits(one.serial, later.serial) and one.failed
+
+
+def _backing_off(history: CallHistory, call: Call, earlier: list[Call], needed: int) -> int:
+    """How much less a row of tries counts because each came after a longer wait than the one before: half of each.
+
+    Whoever backs off is not hammering. The newest wait decides: who waits no longer than last time has stopped.
+    """
+    if not history.waits or call.wait >= 0 or len(earlier) < 2:
+        return 0
+    less, newer, longer = 0, call, 0.0
+    for one in reversed(earlier):
+        if one.serial < history.floor or one.epoch != call.epoch or less + _WHOLE == needed:
+            break
+        wait = history.longest_wait(one.serial, newer.serial)
+        if not wait or (less and wait >= longer):
+            break
+        less, newer, longer = less + _HALF, one, wait
+    return less if less > 1 else 0
+
+
 def _repeated_between(history: CallHistory, call: Call, evidence: list[Call]) -> set[str]:
     """What happened between each two of these calls, every time: the rest of the circle."""
     common: set[str] | None = None
@@ -105,11 +143,13 @@ def _repeated_between(history: CallHistory, call: Call, evidence: list[Call]) ->
     return common or set()
 
 
-def _find_alternation(earlier: list[Call], call: Call, threshold: int, tuning: LoopTuning) -> Finding | None:
+def _find_alternation(
+    history: CallHistory, earlier: list[Call], call: Call, threshold: int, tuning: LoopTuning
+) -> Finding | None:
     """One call whose answers come round in a circle: on, off, on, off, on, off.
 
-    A value that goes up and down is no circle; only an exact one is, and only if nothing was changed after its first
-    round. How far apart the answers lie does not matter as long as all of them are remembered.
+    A value that goes up and down is no circle; only an exact one is, and only if after its first round nothing was
+    changed and nothing else got on. How far apart the answers lie does not matter while all of them are remembered.
     """
     if len(earlier) + 1 < 2 * threshold:
         return None
@@ -122,7 +162,8 @@ def _find_alternation(earlier: list[Call], call: Call, threshold: int, tuning: L
         round_ = answers[-period:]
         if len(set(round_)) == 1 or answers[-length:] != round_ * threshold:
             continue
-        if calls[period - length].epoch != call.epoch:
+        second_round = calls[period - length]
+        if second_round.epoch != call.epoch or second_round.serial < history.floor:
             continue
         while length < len(calls) and answers[-length - 1] == answers[period - length - 1]:
             length += 1

@@ -9,10 +9,18 @@ from contextlib import suppress
 from hashlib import blake2b
 from typing import Any
 
-from nudge.core.loops.volatile import KeyRole, hide_in_argument, is_clock_reading, is_unique_id, role_of
+from nudge.core.loops.volatile import (
+    KeyRole,
+    hide_in_argument,
+    is_clock_reading,
+    is_unique_id,
+    role_of,
+    without_spare_spaces,
+)
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _DEEPEST = 40
+_PLAIN, _THING, _TIME, _VOLATILE, _COMMAND, _REMARK, _REMARK_ON_COMMAND = KeyRole
 
 
 def digest(text: str) -> str:
@@ -26,12 +34,17 @@ def signature(tool: str, args: object, ignored: frozenset[str] = frozenset()) ->
     Arguments may come as a mapping or as the raw JSON text of it. What JSON cannot say counts by its repr without
     addresses, so that a fresh object of the same kind is the same argument.
     """
+    return digest(f"{tool}\0{canonical(parsed(args), lambda value: _meaning(value, ignored))}")
+
+
+def parsed(args: object) -> object:
+    """Arguments as a value, where they come as JSON text."""
     if args is None:
-        args = {}
-    elif isinstance(args, str) and args.lstrip()[:1] in ("{", "["):
+        return {}
+    if isinstance(args, str) and args.lstrip()[:1] in ("{", "["):
         with suppress(ValueError, RecursionError):
-            args = json.loads(args)
-    return digest(f"{tool}\0{canonical(args, lambda value: _meaning(value, ignored))}")
+            return json.loads(args)
+    return args
 
 
 def canonical(value: object, clean: Callable[[Any], Any]) -> str:
@@ -88,17 +101,23 @@ def _meaning(value: Any, ignored: frozenset[str]) -> Any:
 
 def _meaning_of_mapping(mapping: dict[Any, Any], ignored: frozenset[str]) -> dict[Any, Any]:
     kept: dict[Any, Any] = {}
-    random: dict[Any, Any] = {}
+    beside: dict[Any, Any] = {}
     for key, value in mapping.items():
         kind = type(value)
         if type(key) is str:
             if key in ignored:
                 continue
             role = role_of(key)
-            if role is KeyRole.VOLATILE or (role is KeyRole.TIME and is_clock_reading(value)):
+            if role is _PLAIN:
+                if kind is str and is_unique_id(value):
+                    beside[key] = value
+                    continue
+            elif role is _VOLATILE or (role is _TIME and is_clock_reading(value)):
                 continue
-            if kind is str and role is KeyRole.PLAIN and is_unique_id(value):
-                random[key] = value
+            elif role is _REMARK or (role is _REMARK_ON_COMMAND and "command" in mapping):
+                beside[key] = value
                 continue
+            elif role is _COMMAND and kind is str:
+                value = without_spare_spaces(value)
         kept[key] = hide_in_argument(value) if kind is str else value if kind is int else _meaning(value, ignored)
-    return kept or random  # a random id with nothing beside it names what the call is about
+    return kept or beside  # a random id or a remark with nothing else there is what the call is about

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from nudge.errors import UsageError
+
+
+class About(NamedTuple):
+    """What is known of a tool: its threshold (0: never a loop), whether it changes something or only passes time."""
+
+    threshold: int
+    changes: bool
+    passing: bool
+
 
 CHANGING_TOOLS = (
     "write",
@@ -20,6 +31,24 @@ CHANGING_TOOLS = (
     "delete_file",
     "move_file",
     "rename_file",
+)
+
+READING_TOOLS = ("get_*", "list_*", "read_*", "view_*", "find_*", "search_*", "show_*", "*credit*", "*dispatch*")
+"""Never changing, whatever else is in their names."""
+
+PASSING_TOOLS = (
+    "*wait*",
+    "*sleep*",
+    "delay",
+    "key",
+    "keypress",
+    "hotkey",
+    "press",
+    "press_*",
+    "*_press",
+    "*_press_*",
+    "send_keys",
+    "*_send_keys",
 )
 
 
@@ -42,6 +71,9 @@ class LoopTuning:
     `changing_tools` are names or patterns, in small letters, of the tools that change something. Looking again after
     a change is not a repetition; failing again in the same way after one counts half.
 
+    `passing_tools` are those that only let time pass or press a key: their answers say nothing, so they are repeated
+    only while nothing new is done in between.
+
     `volatile_keys` are names of arguments that do not make a call a different one, besides the usual ones.
 
     >>> LoopTuning(threshold=5, tool_thresholds=(("wait_*", 20),)).threshold
@@ -62,6 +94,7 @@ class LoopTuning:
     refuse: bool = True
     recovery: int = 3
     changing_tools: tuple[str, ...] = CHANGING_TOOLS
+    passing_tools: tuple[str, ...] = PASSING_TOOLS
     volatile_keys: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -90,3 +123,16 @@ class LoopTuning:
     def span(self) -> int:
         """How many calls are remembered: enough for the longest cycle with all its noise."""
         return max(self.window, self.threshold * self.max_cycle * (1 + self.noise))
+
+    def about(self, tool: str) -> About:
+        """What the name of a tool tells."""
+        name = tool.lower()
+        threshold = next(
+            (number for pattern, number in self.tool_thresholds if fnmatchcase(name, pattern.lower())), self.threshold
+        )
+        changes = _fits(name, self.changing_tools) and not _fits(name, READING_TOOLS)
+        return About(threshold, changes, _fits(name, self.passing_tools))
+
+
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -19,12 +19,14 @@ class LoopAction(StrEnum):
 
 class LoopKind(StrEnum):
     """CALL: one call again and again. CYCLE: several calls in turn. ERROR: one tool, other arguments, the same error.
-    MESSAGE: the agent says the same and does nothing. OUTPUT: the model's own words repeat themselves."""
+    MESSAGE: the agent says the same and does nothing. ANNOUNCEMENT: it says in ever other words what it will do.
+    OUTPUT: the model's own words repeat themselves."""
 
     CALL = "call"
     CYCLE = "cycle"
     ERROR = "error"
     MESSAGE = "message"
+    ANNOUNCEMENT = "announcement"
     OUTPUT = "output"
 
 
@@ -89,6 +91,8 @@ def _message(finding: Finding, tool: str) -> str:
             return f"Doom loop detected: '{tool}' failed {finding.times} times with the same error"
         case LoopKind.MESSAGE:
             return f"Doom loop detected: the same message {finding.times} times without an action"
+        case LoopKind.ANNOUNCEMENT:
+            return f"Doom loop detected: {finding.times} announcements without an action"
         case LoopKind.OUTPUT:
             return f"Doom loop detected: the same text {finding.times} times in one answer"
         case _:
@@ -109,6 +113,7 @@ _STEPS = {
         "tool."
     ),
     LoopKind.MESSAGE: "Do what you announce, ask the person, or finish.",
+    LoopKind.ANNOUNCEMENT: "Do what you announce, ask the person, or finish.",
     LoopKind.OUTPUT: "End the answer, or go on with something that has not been said.",
 }
 

@@ -18,6 +18,9 @@ class KeyRole(Enum):
     THING = 1  # names a thing: a unique id under it counts
     TIME = 2  # may be a clock reading or a time that was asked for: only a clock reading is ignored
     VOLATILE = 3
+    COMMAND = 4  # spaces at its ends and between its words do not matter
+    REMARK = 5  # says why the call is made, in other words each time
+    REMARK_ON_COMMAND = 6  # the same, but only beside a command
 
 
 _VOLATILE = frozenset(
@@ -74,6 +77,17 @@ _VOLATILE_IN_RESULTS = frozenset(
     }
 )
 
+_ROLES = {
+    "time": KeyRole.TIME,
+    "command": KeyRole.COMMAND,
+    "cmd": KeyRole.COMMAND,
+    "explanation": KeyRole.REMARK,
+    "justification": KeyRole.REMARK,
+    "description": KeyRole.REMARK_ON_COMMAND,
+    "purpose": KeyRole.REMARK_ON_COMMAND,
+    "reason": KeyRole.REMARK_ON_COMMAND,
+}
+
 _NAMES_A_THING = re.compile(
     r"(?:^|[_-])(?i:ids?|refs?)$|[_-](?i:uuid|guid)$|[a-z](?:Ids?|IDs?|Refs?|Uuid|UUID|Guid|GUID)$"
 )
@@ -88,8 +102,9 @@ def role_of(key: str) -> KeyRole:
     name = plain_key(key)
     if name in _VOLATILE:
         return KeyRole.VOLATILE
-    if name == "time":
-        return KeyRole.TIME
+    known = _ROLES.get(name)
+    if known is not None:
+        return known
     return KeyRole.THING if _NAMES_A_THING.search(key) else KeyRole.PLAIN
 
 
@@ -154,6 +169,14 @@ def hide_request_ids(text: str) -> str:
 
 def hide_unique_ids(text: str) -> str:
     return _UUID.sub("*", text) if _UUID_INSIDE.search(text) else text
+
+
+def without_spare_spaces(command: str) -> str:
+    """A command on one line, one space between its words; where something is quoted, spaces may count and stay."""
+    if "'" in command or '"' in command or len(command) > _LONGEST_COMMAND:
+        return command.strip()
+    lines = command.strip().splitlines()
+    return " ".join(lines[0].split()) if len(lines) == 1 else command.strip()
 
 
 def hide_in_argument(text: str) -> str:
