@@ -12,8 +12,10 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from nudge.adapters.price_file import load_prices as load_prices
+    from nudge.adapters.terminal_approver import TerminalApprover as TerminalApprover
     from nudge.app.ledger import HeldCall as HeldCall
     from nudge.app.ledger import Ledger as Ledger
+    from nudge.app.ports.approver import Approval as Approval
     from nudge.app.ports.approver import Approver as Approver
     from nudge.core.allowance import Allowance as Allowance
     from nudge.core.attention import Allow as Allow
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from nudge.core.injection import inject as inject
     from nudge.core.loops import LoopAction as LoopAction
     from nudge.core.loops import LoopDetector as LoopDetector
+    from nudge.core.loops import LoopKind as LoopKind
     from nudge.core.loops import LoopResult as LoopResult
     from nudge.core.loops import LoopTuning as LoopTuning
     from nudge.core.meter import Meter as Meter
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from nudge.core.phrases import understand as understand
     from nudge.core.pings import PingBudget as PingBudget
     from nudge.core.pool import BudgetPool as BudgetPool
+    from nudge.core.pool_tree import ReservationState as ReservationState
     from nudge.core.preamble import background_preamble as background_preamble
     from nudge.core.prices import PriceTable as PriceTable
     from nudge.core.quiet import QuietHours as QuietHours
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "Allow": "nudge.core.attention",
     "Allowance": "nudge.core.allowance",
+    "Approval": "nudge.app.ports.approver",
     "Approver": "nudge.app.ports.approver",
     "Attention": "nudge.core.attention",
     "BudgetCheck": "nudge.core.enforcement",
@@ -76,6 +81,7 @@ _PLACES = {
     "Ledger": "nudge.app.ledger",
     "LoopAction": "nudge.core.loops",
     "LoopDetector": "nudge.core.loops",
+    "LoopKind": "nudge.core.loops",
     "LoopResult": "nudge.core.loops",
     "LoopTuning": "nudge.core.loops",
     "Meter": "nudge.core.meter",
@@ -88,10 +94,12 @@ _PLACES = {
     "PriceTable": "nudge.core.prices",
     "QuietHours": "nudge.core.quiet",
     "Refuse": "nudge.core.attention",
+    "ReservationState": "nudge.core.pool_tree",
     "Rule": "nudge.core.attention",
     "RunBudget": "nudge.core.economics",
     "RunLimits": "nudge.core.run_limits",
     "Schedule": "nudge.core.when",
+    "TerminalApprover": "nudge.adapters.terminal_approver",
     "TokenUse": "nudge.core.tokens",
     "ToolKind": "nudge.core.tool_kinds",
     "UpcomingTask": "nudge.core.upcoming",

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from nudge.adapters.terminal_approver import TerminalApprover, printable
-from nudge.app.ports.approver import Approver, Decision
+from nudge.app.ports.approver import Approval, Approver
 from nudge.core.economics import RunBudget
 from nudge.core.extensions import ExtensionRequest
 from nudge.core.instants import SECOND, Instant
@@ -61,23 +61,23 @@ def approver(
 @pytest.mark.parametrize(
     ("lines", "decision"),
     [
-        pytest.param(["y\n"], Decision.GRANTED, id="y"),
-        pytest.param(["Y\n"], Decision.GRANTED, id="capital Y"),
-        pytest.param([" yes \n"], Decision.GRANTED, id="yes"),
-        pytest.param(["n\n"], Decision.DENIED, id="n"),
-        pytest.param(["No\n"], Decision.DENIED, id="no"),
-        pytest.param(["\n"], Decision.DENIED, id="a bare Enter is no"),
-        pytest.param([""], Decision.DENIED, id="the end of input is no"),
-        pytest.param(["perhaps\n", "y\n"], Decision.GRANTED, id="asked again until it is clear"),
-        pytest.param(["perhaps\n"], Decision.TIMED_OUT, id="unclear until the deadline is no"),
-        pytest.param([], Decision.TIMED_OUT, id="silence is no"),
+        pytest.param(["y\n"], Approval.GRANTED, id="y"),
+        pytest.param(["Y\n"], Approval.GRANTED, id="capital Y"),
+        pytest.param([" yes \n"], Approval.GRANTED, id="yes"),
+        pytest.param(["n\n"], Approval.DENIED, id="n"),
+        pytest.param(["No\n"], Approval.DENIED, id="no"),
+        pytest.param(["\n"], Approval.DENIED, id="a bare Enter is no"),
+        pytest.param([""], Approval.DENIED, id="the end of input is no"),
+        pytest.param(["perhaps\n", "y\n"], Approval.GRANTED, id="asked again until it is clear"),
+        pytest.param(["perhaps\n"], Approval.TIMED_OUT, id="unclear until the deadline is no"),
+        pytest.param([], Approval.TIMED_OUT, id="silence is no"),
     ],
 )
-async def test_answers(lines: list[str], decision: Decision) -> None:
+async def test_answers(lines: list[str], decision: Approval) -> None:
     terminal, _ = approver(*lines)
     answer = await terminal.ask(request())
     assert answer is decision
-    assert answer.is_yes is (decision is Decision.GRANTED)
+    assert answer.is_yes is (decision is Approval.GRANTED)
 
 
 async def test_the_question_says_what_is_asked_and_what_silence_means() -> None:
@@ -93,19 +93,19 @@ async def test_the_question_says_what_is_asked_and_what_silence_means() -> None:
 async def test_the_deadline_is_the_requests_and_not_a_new_minute() -> None:
     deadlines: list[float] = []
     terminal, _ = approver("y\n", seconds_later=45, deadlines=deadlines)
-    assert await terminal.ask(request()) is Decision.GRANTED
+    assert await terminal.ask(request()) is Approval.GRANTED
     assert deadlines == [15.0]
 
 
 async def test_nobody_is_asked_after_the_deadline() -> None:
     terminal, screen = approver("y\n", seconds_later=60)
-    assert await terminal.ask(request()) is Decision.TIMED_OUT
+    assert await terminal.ask(request()) is Approval.TIMED_OUT
     assert screen.getvalue() == ""
 
 
 async def test_without_a_terminal_the_answer_is_no_and_nothing_is_printed() -> None:
     terminal, screen = approver("y\n", tty=False)
-    assert await terminal.ask(request()) is Decision.UNATTENDED
+    assert await terminal.ask(request()) is Approval.UNATTENDED
     assert screen.getvalue() == ""
 
 
@@ -113,12 +113,12 @@ async def test_a_closed_keyboard_is_nobody() -> None:
     keyboard = io.StringIO()
     keyboard.close()
     terminal = TerminalApprover(lambda: NOW, keyboard=keyboard, screen=Screen())
-    assert await terminal.ask(request()) is Decision.UNATTENDED
+    assert await terminal.ask(request()) is Approval.UNATTENDED
 
 
 async def test_a_refused_request_is_not_shown() -> None:
     terminal, screen = approver("y\n")
-    assert await terminal.ask(replace(request(), can_request=False)) is Decision.DENIED
+    assert await terminal.ask(replace(request(), can_request=False)) is Approval.DENIED
     assert screen.getvalue() == ""
 
 
@@ -156,7 +156,7 @@ async def test_a_real_terminal(terminal_pair: tuple[int, int]) -> None:
             await asyncio.sleep(0)
         assert not asking.done(), "what was typed before the question is no answer to it"
         os.write(master, b"n\n")
-        assert await asking is Decision.DENIED
+        assert await asking is Approval.DENIED
 
 
 async def test_a_real_terminal_with_nobody_at_it(terminal_pair: tuple[int, int]) -> None:
@@ -164,7 +164,7 @@ async def test_a_real_terminal_with_nobody_at_it(terminal_pair: tuple[int, int])
     with open(slave, closefd=False) as keyboard:
         clock = Instant(NOW + 60 * SECOND - 20_000)
         terminal = TerminalApprover(lambda: clock, keyboard=keyboard, screen=Screen())
-        assert await terminal.ask(request()) is Decision.TIMED_OUT
+        assert await terminal.ask(request()) is Approval.TIMED_OUT
         assert not asyncio.get_running_loop().remove_reader(slave), "nothing keeps listening to the keyboard"
 
 

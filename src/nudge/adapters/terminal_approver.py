@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import IO, Any
 
-from nudge.app.ports.approver import Decision
+from nudge.app.ports.approver import Approval
 from nudge.core.extensions import ExtensionRequest
 from nudge.core.instants import SECOND, Moment, as_instant
 
 _LONGEST_REASON = 300
-_ANSWERS = {"y": Decision.GRANTED, "yes": Decision.GRANTED, "n": Decision.DENIED, "no": Decision.DENIED}
+_ANSWERS = {"y": Approval.GRANTED, "yes": Approval.GRANTED, "n": Approval.DENIED, "no": Approval.DENIED}
 
 Timeout = Callable[[float], AbstractAsyncContextManager[Any]]
 """Makes a context that raises TimeoutError when that many seconds are over, as `asyncio.timeout` does."""
@@ -45,14 +45,14 @@ class TerminalApprover:
         self._screen = screen if screen is not None else sys.stderr
         self._read_line = read_line or self._line_from_keyboard
 
-    async def ask(self, request: ExtensionRequest) -> Decision:
+    async def ask(self, request: ExtensionRequest) -> Approval:
         if not request.can_request:
-            return Decision.DENIED
+            return Approval.DENIED
         if not self._attended():
-            return Decision.UNATTENDED
+            return Approval.UNATTENDED
         seconds = self._seconds_left(request)
         if seconds <= 0:
-            return Decision.TIMED_OUT
+            return Approval.TIMED_OUT
         self._forget_type_ahead()
         self._say(f"{question(request)}\nGrant it? [y/N] (no answer within {seconds:.0f} s means no) ")
         try:
@@ -60,14 +60,14 @@ class TerminalApprover:
                 return await self._answer()
         except TimeoutError:
             self._say("\nNo answer: denied.\n")
-            return Decision.TIMED_OUT
+            return Approval.TIMED_OUT
 
-    async def _answer(self) -> Decision:
+    async def _answer(self) -> Approval:
         while True:
             line = await self._read_line()
             word = line.strip().lower()
             if not word:
-                return Decision.DENIED
+                return Approval.DENIED
             if word in _ANSWERS:
                 return _ANSWERS[word]
             self._say("Please answer y or n: ")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from nudge.app.ports.approver import Decision
+from nudge.app.ports.approver import Approval
 from nudge.core.extensions import ExtensionRequest
 
 
 class ScriptedApprover:
     """Answers one decision a request, then denies, as somebody who has gone away does."""
 
-    def __init__(self, *decisions: Decision) -> None:
+    def __init__(self, *decisions: Approval) -> None:
         self.decisions = list(decisions)
         self.asked: list[ExtensionRequest] = []
 
-    async def ask(self, request: ExtensionRequest) -> Decision:
+    async def ask(self, request: ExtensionRequest) -> Approval:
         self.asked.append(request)
-        return self.decisions.pop(0) if self.decisions else Decision.DENIED
+        return self.decisions.pop(0) if self.decisions else Approval.DENIED

@@ -8,7 +8,7 @@ from typing import Protocol
 from nudge.core.extensions import ExtensionRequest
 
 
-class Decision(StrEnum):
+class Approval(StrEnum):
     """How a request ended. Only GRANTED is a yes; the others differ so that the log can say why it was a no."""
 
     GRANTED = "granted"
@@ -18,7 +18,7 @@ class Decision(StrEnum):
 
     @property
     def is_yes(self) -> bool:
-        return self is Decision.GRANTED
+        return self is Approval.GRANTED
 
 
 class Approver(Protocol):
@@ -27,4 +27,4 @@ class Approver(Protocol):
     It changes no budget. Whoever asked calls `grant` or `deny` with the moment at which the answer came.
     """
 
-    async def ask(self, request: ExtensionRequest) -> Decision: ...
+    async def ask(self, request: ExtensionRequest) -> Approval: ...
