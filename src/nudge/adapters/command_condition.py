@@ -13,6 +13,7 @@ from nudge.adapters.settings import SECRET_NAMES
 from nudge.app.ports.conditions import Question, Verdict
 from nudge.core.durations import format_duration
 from nudge.core.instants import SECOND
+from nudge.core.redaction import redact
 
 OUTPUT_BYTES = 2048
 _SHELL = "/bin/sh"
@@ -20,7 +21,8 @@ _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
 class CommandConditions:
-    """`workspace_of` is the folder an agent's commands run in. nudge's own secrets are not in their environment."""
+    """`workspace_of` is the folder an agent's commands run in. nudge's own secrets are not in their environment, nor in
+    what is told of their output: that goes into messages and into the store."""
 
     def __init__(
         self,
@@ -29,6 +31,7 @@ class CommandConditions:
         secrets: Iterable[str] = (),
     ) -> None:
         hidden = {secret for secret in secrets if secret}
+        self._secrets = tuple(hidden)
         outside = os.environ if environment is None else environment
         self._workspace_of = workspace_of
         self._environment = {
@@ -73,10 +76,11 @@ class CommandConditions:
                 await process.wait()
             finally:
                 output.close()
+        told = redact(output.text, self._secrets)
         if timed_out:
             limit = format_duration(question.timeout_us)
-            return Verdict(False, f"the command did not end within {limit}", output.text)
-        return _verdict(process.returncode, output.text)
+            return Verdict(False, f"the command did not end within {limit}", told)
+        return _verdict(process.returncode, told)
 
 
 def _verdict(code: int | None, output: str) -> Verdict:

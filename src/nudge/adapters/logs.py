@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -52,6 +53,14 @@ class Redacting(logging.Formatter):
         return redact(self._inner.format(record), self._secrets)
 
 
+class _OwnersFile(logging.handlers.RotatingFileHandler):
+    """Whatever the umask and the folder allow, nobody else reads it."""
+
+    def _open(self) -> TextIOWrapper:
+        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.fdopen(descriptor, "a", encoding=self.encoding, errors=self.errors)
+
+
 def configure_logs(
     level: str,
     secrets: Sequence[str],
@@ -87,7 +96,7 @@ def configure_logs(
     handlers: list[logging.Handler] = [console]
     if folder is not None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        to_file = logging.handlers.RotatingFileHandler(
+        to_file = _OwnersFile(
             folder / "nudge.log",
             maxBytes=5 * _MEGABYTE,
             backupCount=4,

@@ -20,6 +20,8 @@ from nudge.errors import ConfigError, UsageError
 
 _TIMEZONE = re.compile(r"""^[ \t]*[-*+][ \t]+timezone:[ \t]*["']?([A-Za-z][\w+\-/]*)""", re.MULTILINE)
 
+_SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"
+
 SECRET_NAMES = (
     "ANTHROPIC_API_KEY",
     "TELEGRAM_BOT_TOKEN",
@@ -54,7 +56,8 @@ class Settings:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Values that must never be shown. Of a URL with a password, the password alone is one as well."""
+        """Values that must never be shown. Parts that are as good as the whole are secrets as well: the password of a
+        URL, the second half of a bot's token, the path of the health check."""
         found = []
         for name in SECRET_NAMES:
             value = self.environment.get(name)
@@ -64,7 +67,12 @@ class Settings:
             before_host, at, _ = value.partition("://")[2].rpartition("@")
             if at and ":" in before_host:
                 found.append(before_host.split(":", 1)[1])
-        return tuple(found)
+            if name == "TELEGRAM_BOT_TOKEN":
+                found.append(value.partition(":")[2])
+            if name == "NUDGE_HEALTHCHECK_URL":
+                path = value.partition("://")[2].partition("/")[2]
+                found.extend(part for part in re.split(r"[/?&=#]", path) if len(part) >= _SHORTEST_KEY)
+        return tuple(one for one in found if one)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
