@@ -96,6 +96,15 @@ ERRORS = [
         ],
     ),
     Scenario(
+        "Seven different searches by a shell find nothing, which it calls exit code 1",
+        [bash(f"grep -rn {word} src", error="exit code 1") for word in ("a", "b", "c", "d", "e", "f", "g")],
+    ),
+    Scenario(
+        "A shell fails with nothing but an exit code whatever it is given",
+        [bash(f"./tool --try {n}", error=f"Exit code {n}") for n in range(1, 12)],
+        (10, 10),
+    ),
+    Scenario(
         "A call fails twice because of a time-out and then works",
         [*[Call("fetch", {"url": "u"}, error="timed out after 30 s")] * 2, Call("fetch", {"url": "u"}, "the page")],
     ),

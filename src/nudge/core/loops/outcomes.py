@@ -97,3 +97,27 @@ def _lasting(value: Any) -> Any:
     if kind is list or kind is tuple:
         return [_lasting(item) for item in value]
     return value
+
+
+BARE_ERRORS = frozenset(
+    error_digest(text)
+    for text in (
+        "",
+        "1",
+        "error",
+        "failed",
+        "failure",
+        "exit 1",
+        "exit code 1",
+        "exit code: 1",
+        "exit status 1",
+        "exited with 1",
+        "exited with code 1",
+        "command failed",
+        "command failed with exit code 1",
+        "command exited with code 1",
+        "process exited with code 1",
+        "returned non-zero exit status 1",
+    )
+)
+"""Errors that say no more than that something failed; the number does not matter."""

@@ -8,6 +8,7 @@ change of the world (an edit that worked) looking again is right, and only faili
 from __future__ import annotations
 
 from nudge.core.loops.history import Call, CallHistory
+from nudge.core.loops.outcomes import BARE_ERRORS
 from nudge.core.loops.tuning import LoopTuning
 from nudge.core.loops.verdict import Finding, LoopKind
 
@@ -85,7 +86,8 @@ def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Findi
     """One tool that fails with the same error again and again, whatever it is given.
 
     Other tools in between do not matter; one success of this tool or another error of it ends the row, and so does
-    the window. Failures in one breath count once: a batch of guesses is one guess.
+    the window. Failures in one breath count once: a batch of guesses is one guess. An error that says nothing (a bare
+    exit code) may well be another one each time, so it takes twice as many.
     """
     if not call.failed:
         return None
@@ -98,7 +100,7 @@ def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Findi
         if earlier.step is None or earlier.step not in steps:
             count += 1
             steps.add(earlier.step)
-    if count < tuning.error_threshold:
+    if count < tuning.error_threshold * (2 if call.outcome in BARE_ERRORS else 1):
         return None
     return Finding(LoopKind.ERROR, f"{call.tool}{call.outcome}", count, count)
 
