@@ -5,11 +5,12 @@ import sqlite3
 from functools import partial
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from nudge.adapters.open_store import open_sqlite, open_store
 from nudge.adapters.sql.blocks import latest_version
-from nudge.errors import StoreCorruptError, StoreNewerError
+from nudge.errors import StoreCorruptError, StoreError, StoreNewerError
 
 
 async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
@@ -21,6 +22,25 @@ async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
     await reopened.close()
     assert row
     assert row["version"] == latest_version()
+
+
+async def test_a_user_without_rights_is_told_so_and_one_who_may_only_use_it_needs_no_more(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE lesser LOGIN")
+    try:
+        lesser = postgres_url.replace("postgres:@", "lesser:@")
+        with pytest.raises(StoreError, match="permission denied for schema public"):
+            await open_store(lesser)
+        await (await open_store(postgres_url)).close()
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO lesser")
+        store = await open_store(lesser)
+        assert await store.agents.all() == []
+        await store.close()
+    finally:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("DROP OWNED BY lesser")
+            connection.execute("DROP ROLE lesser")
 
 
 def test_a_database_that_is_refused_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

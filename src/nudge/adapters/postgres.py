@@ -78,11 +78,23 @@ class PostgresDatabase:
 
     async def _migrate(self) -> None:
         code = latest_version()
-        async with self._pool.connection() as connection, connection.transaction():
+        with _translation():
+            async with self._pool.connection() as connection:
+                if await self._version(connection) != code:  # else there is nothing to wait for, and no right needed
+                    await self._bring_up_to(code, connection)
+
+    async def _version(self, connection: _Connection) -> int:
+        try:
+            row = await (await connection.execute(self._blocks["schema_version"])).fetchone()
+        except psycopg.errors.UndefinedTable:
+            return 0
+        return int(row["version"]) if row else 0
+
+    async def _bring_up_to(self, code: int, connection: _Connection) -> None:
+        async with connection.transaction():
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
             await connection.execute(self._blocks["schema_create"])
-            row = await (await connection.execute(self._blocks["schema_version"])).fetchone()
-            version = int(row["version"]) if row else 0
+            version = await self._version(connection)
             if version > code:
                 raise StoreNewerError(
                     f"The database was written by a newer nudge (schema {version}; this one knows {code}).",
@@ -222,4 +234,6 @@ class _translation:  # noqa: N801  (reads as a statement: with _translation())
             raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.") from None
         if isinstance(error, psycopg.Error):
             first_line = (str(error).splitlines() or [type(error).__name__])[0]
-            raise StoreError(f"The PostgreSQL server refused: {first_line}") from error
+            denied = isinstance(error, psycopg.errors.InsufficientPrivilege)
+            next_step = "Let the user in NUDGE_DATABASE_URL own the database." if denied else None
+            raise StoreError(f"The PostgreSQL server refused: {first_line}", next_step=next_step) from error
