@@ -79,7 +79,7 @@ class ChatDesk:
         """{"after": id, "wait": seconds}: what was said since that message, as soon as there is something. Without
         `after`, only the number to begin with. `busy` while an answer is being thought of."""
         clock, after, wait = self._daemon.clock, body.get("after"), body.get("wait", 0)
-        seconds = min(float(wait), LONGEST_WAIT) if isinstance(wait, int | float) else 0.0
+        seconds = min(float(wait), LONGEST_WAIT) if isinstance(wait, int | float) and wait > 0 else 0.0
         if not isinstance(after, int):
             newest = await self._daemon.store.outbox.recent(self._agent, limit=1)
             return {"last": newest[0].id if newest else 0, "messages": [], "busy": False, "agent": self._agent}

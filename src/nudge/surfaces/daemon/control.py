@@ -46,7 +46,7 @@ def control_app(
         async def answer(request: Request) -> Response:
             try:
                 body = await request.json()
-            except ValueError:
+            except (ValueError, RecursionError):
                 body = None
             if not isinstance(body, dict):
                 return JSONResponse({"error": "the body must be a JSON object"}, 400)
