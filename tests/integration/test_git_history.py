@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import select
 import shutil
 import stat
 import subprocess
@@ -339,6 +341,27 @@ async def test_files_that_do_not_change_are_not_even_touched(repos: Repositories
     assert {path.name: path.stat().st_mtime_ns for path in repos.mine.glob("*.md")} == before
 
 
+async def test_what_worked_beside_the_folder_and_fails_inside_it_is_undone(
+    repos: Repositories, history: GitHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, failed = Git.run, []
+
+    async def full_disk(git: Git, *words: str) -> str:
+        if words[:2] == ("stash", "pop") and not failed:
+            failed.append(words)
+            raise GitError("git stash: No space left on device")
+        return await run(git, *words)
+
+    make_a_mess(repos)
+    repos.they_push("GOALS.md", GOALS.replace("Write", "Write more"))
+    before = repos.snapshot()
+    monkeypatch.setattr(Git, "run", full_disk)
+    with pytest.raises(NudgeError, match=r"nothing was changed.*No space left"):
+        await history.pull("coach")
+    assert failed
+    assert repos.snapshot() == before
+
+
 async def test_what_an_interrupted_sync_set_aside_comes_back(repos: Repositories, history: GitHistory) -> None:
     (repos.mine / "GOALS.md").write_text(GOALS.replace("Rest", "Rest well"))
     repos.git(repos.mine, "-c", "user.name=x", "-c", "user.email=x@x", "stash", "push", "--quiet", "-m", MARK)
@@ -409,19 +432,35 @@ async def test_a_remote_that_asks_for_a_password_fails_at_once_and_shows_none(
     assert asked.read_text() == "0  not a tty\n"
 
 
-async def test_a_remote_that_hangs_is_given_up_with_all_it_started(
-    repos: Repositories, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.fixture
+def hanging(repos: Repositories, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A remote whose helper never ends. It writes its process id into the pipe that is returned."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     helper = tmp_path / "git-remote-hang"
-    pid = tmp_path / "pid"
-    helper.write_text(f"#!/bin/sh\necho $$ > {pid}\nexec cat /dev/zero > /dev/null\n")
+    helper.write_text(f"#!/bin/sh\necho $$ > {pipe}\nexec cat /dev/zero > /dev/null\n")
     helper.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     repos.git(repos.mine, "remote", "set-url", "origin", "hang://x.example/repo")
-    with pytest.raises(RetryableError, match="git fetch took longer than 1 s"):
-        await GitHistory(repos.home, timeout=1).pull("coach")
-    status = Path(f"/proc/{pid.read_text().strip()}/status")
-    assert not status.exists() or "State:\tZ" in status.read_text()
+    return pipe
+
+
+async def test_a_remote_that_hangs_is_given_up(repos: Repositories, hanging: Path) -> None:
+    with pytest.raises(GitError, match=r"git fetch took longer than 0\.2 s"):
+        await Git(repos.mine, timeout=0.2).run("fetch")
+
+
+async def test_what_is_given_up_ends_with_all_it_started(repos: Repositories, hanging: Path) -> None:
+    fetching = asyncio.create_task(Git(repos.mine).run("fetch"))
+    helper = os.pidfd_open(int(await asyncio.to_thread(hanging.read_text)))
+    try:
+        assert select.select([helper], [], [], 0)[0] == []
+        fetching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await fetching
+        assert select.select([helper], [], [], 10)[0] == [helper]  # it has ended
+    finally:
+        os.close(helper)
 
 
 async def test_a_repository_of_somebody_else_in_the_environment_is_not_used(
