@@ -10,7 +10,6 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +30,15 @@ SECRET_NAMES = (
 )
 
 
-@dataclass(frozen=True)
 class Settings:
-    home: Home
-    environment: Mapping[str, str] = field(repr=False)
-    table: Mapping[str, Any] = field(repr=False)
+    """Shows nothing of itself: there are keys in it. Not a dataclass, which `nudge reminder list` would load for it."""
+
+    __slots__ = ("environment", "home", "table")
+
+    def __init__(self, home: Home, environment: Mapping[str, str], table: Mapping[str, Any]) -> None:
+        self.home = home
+        self.environment = environment
+        self.table = table
 
     @classmethod
     def read(cls, home: Home, environment: Mapping[str, str] | None = None) -> Settings:

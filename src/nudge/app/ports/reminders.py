@@ -1,13 +1,13 @@
 """The repository of reminders, and the row that a list needs of each.
 
-The rules' own types are imported for the type checker only: a command that lists reminders does not load them.
+The rules' own types are imported for the type checker only, and the rows are named tuples: a command that lists
+reminders loads neither the rules nor dataclasses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nudge.core.instants import Instant
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from nudge.core.reminder.model import Reminder, Source
 
 
-@dataclass(frozen=True, slots=True)
-class ListedReminder:
+class ListedReminder(NamedTuple):
     """`next_at` is when its timer is due; None while it is paused and after it has ended."""
 
     id: str
@@ -35,8 +34,7 @@ class ListedReminder:
     next_at: Instant | None
 
 
-@dataclass(frozen=True, slots=True)
-class ComingReminder:
+class ComingReminder(NamedTuple):
     """A reminder whose timer is set."""
 
     reminder: Reminder

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel
@@ -27,7 +26,7 @@ def overridden(settings: Settings, changes: Mapping[str, str]) -> Settings:
             table[section] = {**table.get(section, {}), field: _read(section, field, value)}
         else:
             table[field] = value
-    changed = replace(settings, table=table)
+    changed = Settings(settings.home, settings.environment, table)
     load_config(changed)
     return changed
 
