@@ -30,6 +30,7 @@ from nudge.core.reminder import (
 )
 from nudge.core.reminder.late import TOLERANCE, time_in_words
 from nudge.core.repeats import signature
+from nudge.core.timer import Timer
 from nudge.core.when import Idle
 
 ACTIVITY = "activity"
@@ -86,10 +87,24 @@ class ReminderFiring:
             current = await self._store.reminders.lock(reminder.id)
             if current is None or replace(current, asked=reminder.asked) != reminder:
                 raise TimerChangedError  # edited while its condition was asked: look at it as it is now
-            turn = _Turn(settlement, occurrence, reminder, verdict, payload)
-            after = await self._decide(turn)
+            open_slot = await self._open_slot(firing.timer, occurrence.slot_at)
+            if open_slot is None:
+                after = _Turn(settlement, occurrence, reminder, None, payload).passed("")
+            else:
+                if open_slot != occurrence.slot_at:
+                    occurrence = replace(occurrence, slot_at=open_slot, collapsed=0)
+                after = await self._decide(_Turn(settlement, occurrence, reminder, verdict, payload))
             if after != current:
                 await self._store.reminders.save_state(after)
+
+    async def _open_slot(self, timer: Timer, latest: Instant) -> Instant | None:
+        """The slot whose row is still to be written: the latest that has come; the timer's own where a clock that was
+        set back brings that one for the second time. None where there is nothing left to do but to go on."""
+        for slot_at in dict.fromkeys((latest, timer.slot_at)):
+            row = await self._store.outcomes.get(timer.agent, timer.key, slot_at)
+            if row is None or not row.final:
+                return slot_at
+        return None
 
     async def _decide(self, turn: _Turn) -> Reminder:
         """Fill the settlement; the reminder as it is then."""
