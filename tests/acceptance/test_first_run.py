@@ -205,3 +205,28 @@ def test_completion_knows_commands_options_and_agents(home: Cli) -> None:
     assert words("--home", str(elsewhere.home), "agent", "show", "o") == ["other"]
     assert words("--home", "") == []
     assert words("help", "stat") == ["status"]
+
+
+def test_every_home_has_the_coach_unless_it_was_removed(home: Cli) -> None:
+    home("agent", "add", "monitor", "--role", "coach")
+    with home.start():
+        assert home.json("status")["agents"] == ["coach", "monitor"]
+    home("agent", "remove", "coach")
+    with home.start():
+        assert home.json("status")["agents"] == ["monitor"]
+
+
+@pytest.mark.parametrize(
+    "words", [["log", "--agent", "nobody"], ["why", "--agent", "nobody"], ["reminder", "list", "nobody"]]
+)
+def test_an_agent_that_never_was_is_not_found(home: Cli, words: list[str]) -> None:
+    assert "'nobody'" in home(*words, code=3).stderr
+
+
+@pytest.mark.parametrize("words", [["log"], ["why"], ["inbox", "coach"], ["reminder", "list"]])
+def test_a_negative_limit_is_refused(home: Cli, words: list[str]) -> None:
+    assert "--limit" in home(*words, "--limit", "-3", code=2).stderr
+
+
+def test_help_on_a_command_that_is_none_says_so(cli: Cli) -> None:
+    assert "no command 'foo'" in cli("help", "foo", code=2).stderr

@@ -156,3 +156,18 @@ def test_resizing_while_pings_are_taken_gives_none_back(in_store: InStore) -> No
         assert (await gate.row("coach", NOON)).budget.level == before - taken * PING
 
     in_store(scenario)
+
+
+def test_a_changed_configuration_counts_once_and_a_command_stays(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        first = await gate_for(store)
+        await first.take_over("coach", NOON)
+        await first.resize("coach", 3, None, NOON)
+        await first.take_over("coach", NOON)
+        assert (await first.row("coach", NOON)).budget.capacity == 3
+        second = await gate_for(store, capacity=8, refill_minutes=60)
+        await second.take_over("coach", NOON)
+        budget = (await second.row("coach", NOON)).budget
+        assert (budget.capacity, budget.refill_minutes, budget.available) == (8, 60, 3.0)
+
+    in_store(scenario)

@@ -18,9 +18,8 @@ class Agents:
         self._store = store
 
     async def ensure_default(self, now: Instant) -> None:
-        """A home without any agent gets the coach. A removed one stays away while there are others."""
-        if not await self._store.agents.all():
-            await self._store.agents.add(Agent(DEFAULT, DEFAULT, now))
+        """Every home has the coach, unless it was removed on purpose."""
+        await self._store.agents.ensure(Agent(DEFAULT, DEFAULT, now))
 
     async def add(self, name: str, role: str, now: Instant) -> Agent:
         if not _NAME.fullmatch(name):
@@ -41,6 +40,11 @@ class Agents:
                 raise self._unknown(name, await self._names())
             await self._store.reminders.cancel_all(name, "The agent was removed.")
             await self._store.feed.add(FeedLine(now, name, "removed", f"Agent {name} removed; its history is kept."))
+
+    async def require_known(self, name: str | None) -> None:
+        """Refuse a name that no agent has or had. No name at all means all of them."""
+        if name is not None and not await self._store.agents.known(name):
+            raise self._unknown(name, await self._names())
 
     async def get(self, name: str) -> Agent:
         agent = await self._store.agents.get(name)

@@ -15,6 +15,8 @@ from nudge.core.instants import Instant, local_date
 from nudge.core.pings import PingBudget
 from nudge.core.repeats import RepeatLedger
 
+CONFIGURED = "attention.configured"
+
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
 """The coming instants of an agent's routines with a reserve."""
 
@@ -103,6 +105,17 @@ class Gate:
             budget = row.budget.with_capacity(capacity, refill_minutes, now=now)
             await self._store.attention.set_bucket(agent, budget)
         return budget
+
+    async def take_over(self, agent: str, now: Instant) -> None:
+        """Let a changed configuration count, once. What was set by command since it was last taken over stays."""
+        wanted = [self._capacity, self._refill_minutes]
+        async with self._store.transaction():
+            before = await self._store.notes.get(agent, CONFIGURED)
+            if before == wanted:
+                return
+            if before is not None:
+                await self.resize(agent, self._capacity, self._refill_minutes, now)
+            await self._store.notes.set(agent, CONFIGURED, wanted)
 
     def _night(self, agent: str, now: Instant) -> date:
         person = self._person_of(agent)

@@ -15,6 +15,13 @@ class SqlAgents:
         params = {"name": agent.name, "role": agent.role, "created_at": agent.created_at}
         return await self._db.run("agents_add", params) > 0
 
+    async def ensure(self, agent: Agent) -> bool:
+        params = {"name": agent.name, "role": agent.role, "created_at": agent.created_at}
+        return await self._db.run("agents_ensure", params) > 0
+
+    async def known(self, name: str) -> bool:
+        return await self._db.one("agents_known", {"name": name}) is not None
+
     async def get(self, name: str) -> Agent | None:
         row = await self._db.one("agents_get", {"name": name})
         return _agent(row) if row else None

@@ -118,6 +118,10 @@ def take_home(words: list[str]) -> tuple[str | None, list[str]]:
 def _help(words: list[str]) -> int:
     if words and words[0] in COMMANDS:
         return _dispatch([*words, "--help"])
+    if words:
+        raise UsageError(
+            f"There is no command {words[0]!r}.{_meant(words[0], COMMANDS)}", next_step="See 'nudge --help'."
+        )
     sys.stdout.write(help_text())
     return 0
 

@@ -29,6 +29,14 @@ _PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in COLOURS.value
 _HIGH_ORDERS = re.compile(r"[\x7f-\x9f]")
 
 
+def how_many(text: str) -> int:
+    """The type of a --limit: a whole number, 0 or more."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
 def out(text: str = "") -> None:
     sys.stdout.write(shown(text) + "\n")
 

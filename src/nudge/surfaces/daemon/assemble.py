@@ -212,6 +212,7 @@ class Daemon:
         fresh = [agent for agent in there if agent.name not in self._adopted]
         self._adopted = {agent.name for agent in there}
         for agent in fresh:
+            await self.gate.take_over(agent.name, now)
             if self._is_coach(agent):
                 await self.proactive.start(agent.name, now)
         if fresh and self.seeding:

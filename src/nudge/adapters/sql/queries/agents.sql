@@ -4,6 +4,13 @@ INSERT INTO agents (name, role, created_at, removed_at) VALUES (:name, :role, :c
 ON CONFLICT (name) DO UPDATE SET role = excluded.role, removed_at = NULL
 WHERE agents.removed_at IS NOT NULL
 
+-- name: agents_ensure
+INSERT INTO agents (name, role, created_at, removed_at) VALUES (:name, :role, :created_at, NULL)
+ON CONFLICT (name) DO NOTHING
+
+-- name: agents_known
+SELECT name FROM agents WHERE name = :name
+
 -- name: agents_get
 SELECT * FROM agents WHERE name = :name AND removed_at IS NULL
 

@@ -12,15 +12,15 @@ from typing import Any
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.app.ports.records import Letter, Priority
-from nudge.core.instants import rfc3339
+from nudge.core.instants import Instant, rfc3339
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.render import clock_time, note, out, out_json, table
+from nudge.surfaces.cli.render import clock_time, how_many, note, out, out_json, table
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", metavar="AGENT", help="whose inbox")
     parser.add_argument("--take", action="store_true", help="only the next letter, and mark it as read")
-    parser.add_argument("--limit", type=int, default=50, metavar="N", help="how many at the most (default: 50)")
+    parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="how many at the most (default: 50)")
     parser.add_argument(
         "--up-to",
         choices=[priority.word for priority in Priority],
@@ -70,6 +70,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _json(letter: Letter, context: Context) -> dict[str, Any]:
+    detail = dict(letter.detail)
+    if isinstance(due := detail.pop("slot_at", None), int):
+        detail["due_at"] = rfc3339(Instant(due), context.zone)
     return {
         "id": letter.id,
         "priority": letter.priority.word,
@@ -78,5 +81,5 @@ def _json(letter: Letter, context: Context) -> dict[str, Any]:
         "body": letter.body,
         "count": letter.count,
         "created_at": rfc3339(letter.created_at, context.zone),
-        "detail": dict(letter.detail),
+        "detail": detail,
     }

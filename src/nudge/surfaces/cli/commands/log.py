@@ -11,6 +11,7 @@ import sys
 import time
 
 from nudge.adapters.sql.store import SqlStore
+from nudge.app.agents import Agents
 from nudge.core.instants import rfc3339
 from nudge.core.plain_text import plain
 from nudge.surfaces.cli.argument_types import number_from
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     async def recent(store: SqlStore) -> list[Entry]:
         if args.follow:
             await follow.start(store)
+        await Agents(store).require_known(args.agent)
         outcomes = await store.outcomes.recent(agent=args.agent, limit=args.limit)
         lines = await store.feed.recent(agent=args.agent, limit=args.limit)
         follow.shown(outcomes, lines)

@@ -12,6 +12,7 @@ import argparse
 from collections.abc import Sequence
 
 from nudge.adapters.sql.store import SqlStore
+from nudge.app.agents import Agents
 from nudge.core.instants import MINUTE, Instant, rfc3339
 from nudge.core.outcome import MEANING, Outcome
 from nudge.core.plain_text import plain
@@ -62,6 +63,7 @@ async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
 
 async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Sequence[Outcome]:
     what: str | None = args.what
+    await Agents(store).require_known(args.agent)
     if what is None:
         return await store.outcomes.recent(agent=args.agent, limit=args.limit)
     number = what.removeprefix("#")
