@@ -42,9 +42,20 @@ TYPICAL: list[tuple[str, Act]] = [
         "record, other arguments, same error",
         lambda d, n: d.record("open", {"n": n}, error=f"no such file: {n}", step=n),
     ),
+    (
+        "record, a shell that edits",
+        lambda d, n: d.record("bash", {"command": f"sed -i 's/{n}/x/' src/app.py"}, result="", step=n),
+    ),
+    ("record, waiting and asking in turn", lambda d, n: _wait_or_ask(d, n)),
     ("peek, new arguments", lambda d, n: d.peek("read_file", {"path": f"src/app{n}.py"})),
     ("record_output, one word", lambda d, n: d.record_output(f"word{n} ")),
 ]
+
+
+def _wait_or_ask(detector: LoopDetector, number: int) -> object:
+    if number % 2:
+        return detector.record("sleep", {"seconds": 30}, result="", step=number)
+    return detector.record("job_status", {"id": 7}, result="queued", step=number)
 
 
 def microseconds(act: Act) -> float:
