@@ -57,9 +57,9 @@ def zone_of(name: str) -> ZoneInfo:
     """The zone of that IANA name, or a usage error that says what a name looks like."""
     try:
         return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+    except (ZoneInfoNotFoundError, ValueError, OSError, RecursionError) as error:
         raise UsageError(
-            f"There is no time zone called {name!r}.",
+            f"There is no time zone called {name[:60]!r}.",
             next_step="Use an IANA name such as America/Toronto or UTC.",
         ) from error
 
