@@ -56,6 +56,28 @@ def test_a_ping_that_another_daemon_takes_first(
     in_world(tmp_path, scenario, NOON)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        pytest.param("Hello\0 there \ud83d!", ["Hello there ?!"], id="characters that no store takes"),
+        pytest.param("The key is s3cr3t-of-mine.", ["The key is [hidden]."], id="a secret of this home"),
+        pytest.param("\0", [], id="nothing that can be said"),
+    ],
+)
+def test_what_a_model_says_is_cleaned_before_it_is_kept(
+    tmp_path: Path, answer: str, said: list[str], store_url: str
+) -> None:
+    async def scenario(world: World) -> None:
+        await world.run_for(46 * 60)
+        assert world.channel.texts == said
+        (row,) = await world.outcomes()
+        assert (row.result, row.final) == (Result.FIRED if said else Result.SUPPRESSED, True)
+        assert [one.content for one in await world.store.conversations.recent(AGENT)] == said
+
+    spender = ScriptedSpender({"action": "message", "message": answer})
+    in_world(tmp_path, scenario, NOON, url=store_url, spender=spender, secrets=("s3cr3t-of-mine",))
+
+
 def test_somebody_who_wants_to_hear_nothing_about_sleep_does_not(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         world.goals(bedtime_target="01:00", wake_target="10:00", quiet_hours="02:00-10:00")

@@ -45,6 +45,8 @@ OpenReview = Callable[[str, Instant, str], Awaitable[None]]
 
 
 class Briefings:
+    """The handler of briefings, and their timers."""
+
     def __init__(
         self,
         store: Store,

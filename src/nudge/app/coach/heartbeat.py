@@ -50,6 +50,8 @@ async def _nothing(agent: str, now: Instant) -> None:
 
 
 class Heartbeat:
+    """The handler of heartbeats, and the rhythm they come in."""
+
     def __init__(
         self,
         store: Store,

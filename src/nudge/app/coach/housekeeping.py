@@ -62,6 +62,8 @@ def alive_timer(agent: str, now: Instant) -> Timer:
 
 
 class Housekeeping:
+    """The handlers of the chores, and their timers."""
+
     def __init__(
         self,
         store: Store,

@@ -40,6 +40,8 @@ def notice_key(about: str) -> str:
 
 
 class Notices:
+    """The handler of notices."""
+
     def __init__(self, desk: Desk, speaking: Speaking) -> None:
         self._desk = desk
         self._speaking = speaking

@@ -45,6 +45,8 @@ class Rhythm:
 
 
 class Proactive:
+    """Everything that happens without a word from the person. `on_failure` is for the dispatcher."""
+
     def __init__(
         self,
         store: Store,
@@ -61,11 +63,11 @@ class Proactive:
         decision_log: DecisionLog = lambda line: None,
         secrets: Iterable[str] = (),
     ) -> None:
-        rhythm = rhythm or Rhythm()
+        rhythm, secrets = rhythm or Rhythm(), tuple(secrets)
         self._store = store
         self._desk = desk
         self._watched = sign_of_life is not None
-        self.speaking = Speaking(gate, delivery, desk)
+        self.speaking = Speaking(gate, delivery, desk, secrets)
         self.on_failure = failure_notice(store, secrets)
         self.heartbeat = Heartbeat(
             store,

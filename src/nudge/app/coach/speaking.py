@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nudge.app.attention import Gate
@@ -11,13 +11,16 @@ from nudge.app.delivery import Delivery
 from nudge.app.dispatch import Settlement
 from nudge.app.ports.records import Message
 from nudge.core.attention import Allow, Candidate, Defer, Refuse, Rule
+from nudge.core.coach.documents import readable
 from nudge.core.instants import MINUTE, Instant
 from nudge.core.outcome import Result
+from nudge.core.redaction import HIDDEN
 from nudge.core.timer import late_by
 
 LATE = MINUTE
 """From a minute on, what is said counts as late."""
 _ASKS = 3
+_SHORTEST_SECRET = 6
 _LOST = Rule.BUCKET_EMPTY
 """Where others take every ping before we can."""
 
@@ -37,10 +40,13 @@ class Words:
 
 
 class Speaking:
-    def __init__(self, gate: Gate, delivery: Delivery, desk: Desk) -> None:
+    """The only way in which the coach says something that nobody asked for."""
+
+    def __init__(self, gate: Gate, delivery: Delivery, desk: Desk, secrets: Iterable[str] = ()) -> None:
         self._gate = gate
         self._delivery = delivery
         self._desk = desk
+        self._secrets = tuple(one for one in secrets if len(one) >= _SHORTEST_SECRET)
 
     async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
         """A look before anybody thinks about the words: thinking costs money, and looking does not."""
@@ -67,6 +73,10 @@ class Speaking:
 
     async def say(self, settlement: Settlement, words: Words, now: Instant) -> bool:
         """Say it, or write down why not. True if it was said."""
+        text = self._clean(words.text)
+        if not text:
+            settlement.outcome(Result.SUPPRESSED, "There was nothing to say.")
+            return False
         if not await self.may_say(settlement, words.candidate, now):
             return False
         timer = settlement.timer
@@ -74,7 +84,7 @@ class Speaking:
         await self._delivery.post(
             Message(
                 agent,
-                words.text,
+                text,
                 words.kind,
                 now,
                 asked=words.candidate.set_for_time,
@@ -84,9 +94,15 @@ class Speaking:
                 slot_at=timer.slot_at,
             )
         )
-        await self._desk.say(agent, "assistant", words.text, now, words.kind)
-        settlement.outcome(fired(settlement), words.reason or "It spoke.", text=words.text)
+        await self._desk.say(agent, "assistant", text, now, words.kind)
+        settlement.outcome(fired(settlement), words.reason or "It spoke.", text=text)
         return True
+
+    def _clean(self, text: str) -> str:
+        """Without what no store or channel takes, and without this home's own secrets, whoever put them there."""
+        for secret in self._secrets:
+            text = text.replace(secret, HIDDEN)
+        return readable(text).replace("\0", "").strip()
 
 
 def note_objection(settlement: Settlement, objection: Objection) -> None:

@@ -42,6 +42,8 @@ class Spender(Protocol):
 
 
 class Thinking:
+    """The model and the rules behind one question."""
+
     def __init__(self, store: Store, rules: Model, spender: Spender | None, *, outage: int = OUTAGE) -> None:
         self._store = store
         self._rules = rules
