@@ -44,10 +44,10 @@ async def test_an_account_opens_empty_and_opening_it_again_changes_nothing(store
 
 async def test_a_reservation_holds_on_the_whole_chain_once(store: SqlStore) -> None:
     await opened(store)
-    after = await store.ledger.reserve(row())
-    assert after is not None
+    assert await store.ledger.reserve(row())
+    after = await store.ledger.get([WINDOW, TODAY, RUN])
     assert [after[key].account.held for key in (WINDOW, TODAY, RUN)] == [100, 100, 100]
-    assert await store.ledger.reserve(row(amount=999)) is None
+    assert not await store.ledger.reserve(row(amount=999))
     assert (await store.ledger.get([RUN]))[RUN].account == Account(500, 0, 100)
     assert await store.ledger.hold("a1") == row()
     assert await store.ledger.lock_hold("nobody's") is None
@@ -61,7 +61,11 @@ async def test_a_settlement_replaces_the_hold_and_counts_the_overrun(store: SqlS
     assert (await store.ledger.get([TODAY]))[TODAY].account == Account(1_000, 100, 0)
     known = await store.ledger.hold("a1")
     assert known is not None
-    after = await store.ledger.change(known, holds.settle(known.hold, 130))
+    settling = holds.settle(known.hold, 130)
+    before = await store.ledger.get([WINDOW, TODAY])
+    await store.ledger.change(known, settling)
+    after = await store.ledger.get([WINDOW, TODAY])
+    assert after == {key: account.changed(known.hold, settling) for key, account in before.items()}
     assert after[TODAY] == AccountRow(TODAY, Account(1_000, 130, 0), "coach", FEB_18, overrun=30)
     assert after[WINDOW].overrun == 30
     settled = await store.ledger.hold("a1")
@@ -113,8 +117,8 @@ async def test_another_limit_ends_a_used_up_day_and_so_does_a_lower_charge(store
     assert (await store.ledger.get([TODAY]))[TODAY].used_up
     known = await store.ledger.hold("a1")
     assert known is not None
-    after = await store.ledger.change(known, holds.settle(known.hold, 60))
-    assert not after[TODAY].used_up
+    await store.ledger.change(known, holds.settle(known.hold, 60))
+    assert not (await store.ledger.get([TODAY]))[TODAY].used_up
     await store.ledger.use_up(TODAY)
     await store.ledger.set_limit(TODAY, 2_000)
     found = (await store.ledger.get([TODAY]))[TODAY]

@@ -12,7 +12,6 @@ import os
 import random
 import sys
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 
@@ -22,11 +21,11 @@ from nudge.adapters.sql.ledger import SqlLedger
 from nudge.adapters.sql.store import SqlStore
 from nudge.app.books import SpendingPlan
 from nudge.app.call_bounds import most_input_tokens
-from nudge.app.ports.ledger import AccountRow, HoldRow
+from nudge.app.ports.ledger import HoldRow
 from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.app.ports.records import Agent, FeedLine
 from nudge.app.spending import Spending
-from nudge.core.holds import AccountKey, AccountKind, Change
+from nudge.core.holds import AccountKind, Change
 from nudge.core.instants import Instant
 from nudge.errors import BudgetExhaustedError
 from tests.times import NOON
@@ -42,20 +41,19 @@ class TracedLedger(SqlLedger):
         super().__init__(store.database)
         self._feed = store.feed
 
-    async def reserve(self, row: HoldRow) -> Mapping[AccountKey, AccountRow] | None:
-        after = await super().reserve(row)
-        assert after is not None
-        await self._trace("grant", row.hold.attempt_id, 0, after)
-        return after
+    async def reserve(self, row: HoldRow) -> bool:
+        made = await super().reserve(row)
+        assert made
+        await self._trace("grant", row, 0)
+        return made
 
-    async def change(self, row: HoldRow, change: Change) -> Mapping[AccountKey, AccountRow]:
-        after = await super().change(row, change)
-        await self._trace("end", row.hold.attempt_id, change.hold.overrun, after)
-        return after
+    async def change(self, row: HoldRow, change: Change) -> None:
+        await super().change(row, change)
+        await self._trace("end", row, change.hold.overrun)
 
-    async def _trace(self, what: str, attempt: str, overrun: int, after: Mapping[AccountKey, AccountRow]) -> None:
-        day = next(row.account for key, row in after.items() if key.kind is AccountKind.DAY)
-        text = f"{attempt} {overrun} {day.committed} {day.held}"
+    async def _trace(self, what: str, row: HoldRow, overrun: int) -> None:
+        (day,) = (await self.get(key for key in row.chain if key.kind is AccountKind.DAY)).values()
+        text = f"{row.hold.attempt_id} {overrun} {day.account.committed} {day.account.held}"
         await self._feed.add(FeedLine(NOON, "coach", what, text))
 
 

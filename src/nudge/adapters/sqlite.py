@@ -118,6 +118,8 @@ class SqliteDatabase:
         return rows[0] if rows else None
 
     async def run(self, block: str, params: Mapping[str, Any]) -> int:
+        if self._joined:
+            return self._write(block, params).rowcount
         async with self.transaction():
             return self._write(block, params).rowcount
 
@@ -126,23 +128,47 @@ class SqliteDatabase:
             return [self._write(block, one).rowcount for one in params]
 
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
-        async with self.transaction():
-            if self.probe:
-                self.probe(block)
-            try:
-                self._connection.executemany(self._blocks[block], params)
-            except sqlite3.Error as error:
-                raise _translated(error, self.path) from error
+        if self._joined:
+            self._write_many(block, params)
+        else:
+            async with self.transaction():
+                self._write_many(block, params)
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
         async with self.transaction():
             rows: list[Row] = self._write(block, params).fetchall()
             return rows[0]
 
+    @property
+    def _joined(self) -> bool:
+        """Whether this task has a transaction open. Joining it with a context manager takes longer than a statement."""
+        return self._open is not None and self._mine.get() is self._open
+
     def _write(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
-        if self.probe:
-            self.probe(block)
-        return self._executed(block, params)
+        try:
+            if self.probe:
+                self.probe(block)
+            return self._executed(block, params)
+        except BaseException:
+            self._break()
+            raise
+
+    def _write_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
+        try:
+            if self.probe:
+                self.probe(block)
+            self._connection.executemany(self._blocks[block], params)
+        except sqlite3.Error as error:
+            self._break()
+            raise _translated(error, self.path) from error
+        except BaseException:
+            self._break()
+            raise
+
+    def _break(self) -> None:
+        """Whoever catches an error further out must not commit half of the transaction."""
+        if self._open is not None:
+            self._open.broken = True
 
     def _executed(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
         try:

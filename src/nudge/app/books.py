@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
-from nudge.app.ports.ledger import AccountRow, SpendingRow
-from nudge.core.holds import Account, AccountKey, AccountKind
+from nudge.app.ports.ledger import AccountRow, HoldRow, SpendingRow
+from nudge.core.holds import Account, AccountKey, AccountKind, Change
 from nudge.core.instants import Instant, rfc3339
 from nudge.core.lifecycle import Lifecycle, SpendingState, step
 from nudge.core.meter import Meter, SpendingDay
@@ -71,8 +70,13 @@ class Books:
     def lifecycle(self) -> Lifecycle:
         return Lifecycle(self.row.state, self.row.refresh_at, self.row.state_limit)
 
-    def with_accounts(self, changed: Mapping[AccountKey, AccountRow]) -> Books:
-        return replace(self, window=changed.get(self.window.key, self.window), day=changed.get(self.day.key, self.day))
+    def after(self, row: HoldRow, change: Change) -> Books:
+        """The books after something happened to a hold; one of another day or window may touch only some of them."""
+        window, day = (
+            account.changed(row.hold, change) if account.key in row.chain else account
+            for account in (self.window, self.day)
+        )
+        return replace(self, window=window, day=day)
 
 
 @dataclass(frozen=True, slots=True)

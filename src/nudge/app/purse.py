@@ -23,7 +23,7 @@ from nudge.core.money import Micros
 from nudge.core.prices import PriceTable
 from nudge.core.timer import Timer
 from nudge.core.tokens import TokenUse
-from nudge.errors import BudgetExhaustedError
+from nudge.errors import BudgetExhaustedError, UsageError
 
 SWEEP = "sweep"
 HOLD_LASTS = 15 * MINUTE
@@ -33,6 +33,8 @@ FORGET_AFTER = 30 * DAY
 
 def run_chain(run: str) -> tuple[AccountKey, ...]:
     """The accounts of a run: "run-7" is one, "run-7/reviewer" that of its pool's child as well."""
+    if "\n" in run:
+        raise UsageError(f"{run!r} cannot be a run's name.", next_step="Write it in one line.")
     parts = run.split("/") if run else []
     return tuple(
         AccountKey(AccountKind.POOL if depth else AccountKind.RUN, "/".join(parts[: depth + 1]))
@@ -72,6 +74,7 @@ class Purse:
         self._ledger = StoreLedger(store)
         self._sleep_wake = SleepWake(store)
         self._sweeps: dict[str, Instant] = {}
+        self._forgot: dict[str, Instant] = {}
 
     async def hold(self, asking: Asking, now: Instant) -> Tried:
         """Hold the worst case of a call, if the agent's state and the money allow it."""
@@ -109,7 +112,9 @@ class Purse:
         async with self._store.transaction():
             await self._allowances.touch(agent, now)
             await self._give_up(agent, now)
-            await self._store.ledger.forget(agent, Instant(now - FORGET_AFTER))
+            if self._forgot.get(agent, now) <= now:
+                await self._store.ledger.forget(agent, Instant(now - FORGET_AFTER))
+                self._forgot[agent] = Instant(now + DAY)
             books = await self._allowances.touch(agent, now)
             advanced = await self._sleep_wake.advance(books, now, badge=True)
             return advanced, await self._store.ledger.next_expiry(agent)
@@ -155,7 +160,7 @@ class Purse:
         return len(given_up)
 
     async def _follow(self, books: Books, ended: Ended, now: Instant) -> Advanced:
-        return await self._sleep_wake.advance(books.with_accounts(ended.accounts), now, badge=True)
+        return await self._sleep_wake.advance(books.after(ended.row, ended.change), now, badge=True)
 
     async def _log(self, ended: Ended, now: Instant, use: TokenUse | None = None, model: str = "") -> None:
         if ended.hold == ended.row.hold:

@@ -7,7 +7,7 @@ accounts of a chain are locked in one order, looked at, and changed together wit
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from nudge.app.ports.ledger import AccountRow, HoldRow
@@ -34,6 +34,9 @@ class Attempt:
     purpose: str = ""
     run: str = ""
 
+    def held(self, hold: Hold, chain: tuple[AccountKey, ...]) -> HoldRow:
+        return HoldRow(hold, self.agent, chain, self.at, self.model, self.purpose, self.run)
+
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
@@ -52,11 +55,10 @@ class Reserved:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a hold: the row before, what changed, and the accounts as they are after it."""
+    """What became of a hold: the row before, and what changed."""
 
     row: HoldRow
     change: Change
-    accounts: Mapping[AccountKey, AccountRow] = field(default_factory=dict)
 
     @property
     def hold(self) -> Hold:
@@ -85,29 +87,16 @@ class StoreLedger:
             accounts = {**locked, **await self._store.ledger.lock(others)}
             if not accounts:
                 raise UsageError("A call needs an account to be held on.", next_step="Open one first.")
+            order = lock_order(accounts)
+            decision = holds.decide([accounts[key].account for key in order], call)
+            if decision.answer is Answer.GRANTED:
+                change = holds.reserve(attempt.id, decision, call, attempt.expires_at)
+                held = attempt.held(change.hold, tuple(order))
+                if await self._store.ledger.reserve(held):
+                    after = {key: row.changed(change.hold, change) for key, row in accounts.items()}
+                    return Reserved(decision, held, after)
             known = await self._store.ledger.hold(attempt.id)
-            if known is not None:
-                return _again(known, accounts)
-            decision = holds.decide([accounts[key].account for key in lock_order(accounts)], call)
-            if decision.answer is not Answer.GRANTED:
-                return Reserved(decision, None, accounts)
-            hold = holds.reserve(attempt.id, decision, call, attempt.expires_at).hold
-            held = HoldRow(
-                hold,
-                attempt.agent,
-                tuple(lock_order(accounts)),
-                attempt.at,
-                attempt.model,
-                attempt.purpose,
-                attempt.run,
-            )
-            after = await self._store.ledger.reserve(held)
-            if after is None:
-                raise UsageError(
-                    f"The attempt {attempt.id} is somebody else's.",
-                    next_step="Give every call an attempt id of its own.",
-                )
-            return Reserved(decision, held, after)
+            return Reserved(decision, None, accounts) if known is None else _again(known, accounts)
 
     async def settle(self, attempt_id: str, cost: Micros) -> Ended:
         """Charge what the call cost, in place of the hold or of what was charged without knowing."""
@@ -133,9 +122,9 @@ class StoreLedger:
             if row is None:
                 raise NotFoundError(f"There is no attempt called {attempt_id!r}.", next_step="Reserve it first.")
             change = end(row.hold)
-            if change.hold == row.hold:
-                return Ended(row, change)
-            return Ended(row, change, await self._store.ledger.change(row, change))
+            if change.hold != row.hold:
+                await self._store.ledger.change(row, change)
+            return Ended(row, change)
 
 
 def _again(known: HoldRow, accounts: Mapping[AccountKey, AccountRow]) -> Reserved:

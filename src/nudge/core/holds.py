@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
+from typing import NamedTuple
 
 from nudge.core.instants import Instant
 from nudge.core.money import Micros
@@ -37,8 +38,7 @@ class AccountKind(IntEnum):
     POOL = 3
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class AccountKey:
+class AccountKey(NamedTuple):
     kind: AccountKind
     name: str
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
@@ -40,18 +39,19 @@ class SqlLedger:
         row = await self._db.one("holds_lock", {"attempt_id": attempt_id})
         return _hold(row) if row else None
 
-    async def reserve(self, row: HoldRow) -> Mapping[AccountKey, AccountRow] | None:
+    async def reserve(self, row: HoldRow) -> bool:
         async with self._db.transaction():
             if not await self._db.run("holds_put", _hold_params(row)):
-                return None
-            return await self._add(row.chain, 0, row.hold.amount, 0)
+                return False
+            await self._add(row.chain, 0, row.hold.amount, 0)
+        return True
 
-    async def change(self, row: HoldRow, change: Change) -> Mapping[AccountKey, AccountRow]:
+    async def change(self, row: HoldRow, change: Change) -> None:
         after = change.hold
         async with self._db.transaction():
             params = {"attempt_id": after.attempt_id, "state": after.state.value, "charged": after.charged}
             await self._db.run("holds_change", params)
-            return await self._add(row.chain, change.committed, change.held, after.overrun - row.hold.overrun)
+            await self._add(row.chain, change.committed, change.held, after.overrun - row.hold.overrun)
 
     async def expired(self, agent: str, now: Instant, limit: int = 100) -> Sequence[HoldRow]:
         rows = await self._db.all("holds_expired", {"agent": agent, "now": now, "limit": limit})
@@ -85,18 +85,13 @@ class SqlLedger:
                 found[key] = _account(row)
         return found
 
-    async def _add(
-        self, chain: Iterable[AccountKey], committed: Micros, held: Micros, overrun: Micros
-    ) -> dict[AccountKey, AccountRow]:
+    async def _add(self, chain: Iterable[AccountKey], committed: Micros, held: Micros, overrun: Micros) -> None:
         amounts = {"committed": committed, "held": held, "overrun": overrun}
-        return {
-            key: _account(await self._db.returning("accounts_change", {**_key(key), **amounts}))
-            for key in lock_order(chain)
-        }
+        await self._db.run_many("accounts_change", [{**_key(key), **amounts} for key in lock_order(chain)])
 
 
 def _key(key: AccountKey) -> dict[str, Any]:
-    return {"kind": key.kind.value, "name": key.name}
+    return {"kind": int(key.kind), "name": key.name}
 
 
 def _account(row: Row) -> AccountRow:
@@ -115,7 +110,7 @@ def _hold_params(row: HoldRow) -> dict[str, Any]:
     return {
         "attempt_id": hold.attempt_id,
         "agent": row.agent,
-        "chain": json.dumps([[key.kind.value, key.name] for key in row.chain], ensure_ascii=False),
+        "chain": "\n".join([f"{key.kind} {key.name}" for key in row.chain]),
         "amount": hold.amount,
         "input_cost": hold.input_cost,
         "max_tokens": hold.max_tokens,
@@ -129,6 +124,11 @@ def _hold_params(row: HoldRow) -> dict[str, Any]:
     }
 
 
+def _chain(text: str) -> tuple[AccountKey, ...]:
+    """One account a line: its kind as a digit, and its name."""
+    return tuple([AccountKey(AccountKind(int(line[0])), line[2:]) for line in text.split("\n")])
+
+
 def _hold(row: Row) -> HoldRow:
     hold = Hold(
         row["attempt_id"],
@@ -139,5 +139,6 @@ def _hold(row: Row) -> HoldRow:
         HoldState(row["state"]),
         row["charged"],
     )
-    chain = tuple(AccountKey(AccountKind(kind), name) for kind, name in json.loads(row["chain"]))
-    return HoldRow(hold, row["agent"], chain, Instant(row["made_at"]), row["model"], row["purpose"], row["run"])
+    return HoldRow(
+        hold, row["agent"], _chain(row["chain"]), Instant(row["made_at"]), row["model"], row["purpose"], row["run"]
+    )

@@ -54,7 +54,7 @@ def _params(session: Session) -> dict[str, Any]:
         "agent": session.agent,
         "id": session.id,
         "iteration": session.iteration,
-        "messages": json.dumps([dict(message) for message in session.messages], ensure_ascii=False),
+        "messages": json.dumps([dict(message) for message in session.messages]),
         "said": session.said,
         "sandbox_id": session.sandbox_id,
         "phase": session.phase,
@@ -66,7 +66,8 @@ def _params(session: Session) -> dict[str, Any]:
 
 
 def _text(value: Mapping[str, Any]) -> str:
-    return json.dumps(dict(value), ensure_ascii=False)
+    """As plain ASCII: a half character in what a tool said is kept as it was, and no database refuses it."""
+    return json.dumps(dict(value))
 
 
 def _session(row: Row) -> Session:

@@ -58,6 +58,11 @@ class AccountRow:
         """Whether what is left is known not to pay for a call. A charge that was corrected downwards ends it."""
         return self.used_up_at is not None and self.account.committed >= self.used_up_at
 
+    def changed(self, before: Hold, change: Change) -> AccountRow:
+        """As it is after something happened to a hold that touches it."""
+        overrun = self.overrun + change.hold.overrun - before.overrun
+        return AccountRow(self.key, self.account.changed(change), self.agent, self.day, overrun, self.used_up_at)
+
 
 @dataclass(frozen=True, slots=True)
 class HoldRow:
@@ -154,12 +159,12 @@ class LedgerStore(Protocol):
 
     async def lock_hold(self, attempt_id: str) -> HoldRow | None: ...
 
-    async def reserve(self, row: HoldRow) -> Mapping[AccountKey, AccountRow] | None:
-        """Write a new hold and hold its amount on its chain; None, and nothing written, if the attempt is known."""
+    async def reserve(self, row: HoldRow) -> bool:
+        """Write a new hold and hold its amount on its chain; False, and nothing written, if the attempt is known."""
         ...
 
-    async def change(self, row: HoldRow, change: Change) -> Mapping[AccountKey, AccountRow]:
-        """Write what happened to a hold, and add it to every account of its chain; the accounts as they are then."""
+    async def change(self, row: HoldRow, change: Change) -> None:
+        """Write what happened to a hold, and add it to every account of its chain."""
         ...
 
     async def expired(self, agent: str, now: Instant, limit: int = 100) -> Sequence[HoldRow]: ...

@@ -46,7 +46,6 @@ CREATE TABLE holds (
 );
 
 CREATE INDEX holds_open ON holds (agent, expires_at) WHERE state = 'held';
-CREATE INDEX holds_by_time ON holds (agent, made_at);
 
 -- What every call used. A call that was cancelled or never reported on has its cost and no tokens.
 CREATE TABLE usage_log (

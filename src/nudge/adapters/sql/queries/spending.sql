@@ -47,7 +47,6 @@ UPDATE accounts SET used_up_at = committed WHERE kind = :kind AND name = :name
 -- name: accounts_change
 UPDATE accounts SET committed = committed + :committed, held = held + :held, overrun = overrun + :overrun
 WHERE kind = :kind AND name = :name
-RETURNING *
 
 -- name: accounts_days
 SELECT day, SUM(money_limit) AS money_limit, SUM(committed) AS committed, SUM(held) AS held, SUM(overrun) AS overrun
