@@ -21,6 +21,7 @@ from nudge.errors import UsageError
 _VERSION = 1
 _MOST_TOOLS = 256
 _LONGEST_NAME = 120
+_OVERLAPPING = 4
 _NEVER = 1 << 30
 
 
@@ -270,7 +271,11 @@ def _short(step: Step | None) -> Step | None:
 
 
 def _in_the_same_breath(same: list[Call], step: Step | None) -> Call | None:
+    """The call among the newest that was asked for in this step. Steps may overlap, but not many of them."""
     if step is None or not same:
         return None
     step = _short(step)
-    return next((call for call in reversed(same) if call.step == step), None)
+    for call in same[: -_OVERLAPPING - 1 : -1]:
+        if call.step == step:
+            return call
+    return None

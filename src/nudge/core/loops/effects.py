@@ -7,18 +7,18 @@ that is not recognised here changes nothing and waits for nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 LOOKING = frozenset({"view", "read", "open", "list", "show", "search", "find", "get"})
 """What a tool that can also edit may be told instead of a command line: it shows something."""
 
 NO_WAIT = -1.0
+_NUMBERS = (int, float)
 _LONGEST_COMMAND = 2_000
 
 _QUOTED = re.compile(r"'[^']*'")
 _REDIRECTED = re.compile(r"(?<![<>=\-0-9&])(?:>{1,2}|\d>>?)\s*(?!/dev/|&)[\w./~$\"{]")
 _CHANGING = re.compile(
-    r"(?:^|[;&|(\n])\s*(?:sudo\s+)?(?:"
+    r"(?:^|[;&|(\n])[ \t]*(?:sudo\s+)?(?:"
     r"sed\s+(?:-\S+\s+)*-\w*i|perl\s+(?:-\S+\s+)*-\w*i|tee\b|patch\b|mv\b|cp\b|rm\b|mkdir\b|touch\b|ln\b|chmod\b"
     r"|git\s+(?:-C\s+\S+\s+)?(?:apply|am|checkout|switch|restore|stash|reset|revert|merge|rebase|cherry-pick|mv|rm"
     r"|commit|pull)\b"
@@ -58,8 +58,8 @@ def wait_of_command(command: str) -> float:
 
 def wait_of_tool(args: object) -> float:
     """For how many seconds a tool that only lets time pass does so; 0 where its arguments do not say."""
-    if isinstance(args, Mapping):
+    if type(args) is dict:
         for key, value in args.items():
-            if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0:
+            if type(value) in _NUMBERS and value >= 0:
                 return value / 1_000 if _MILLISECONDS.search(str(key).lower()) else float(value)
     return 0.0

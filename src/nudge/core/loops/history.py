@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from nudge.core.loops.outcomes import FAILED
@@ -39,43 +38,45 @@ class Call:
 
     @property
     def failed(self) -> bool:
-        return self.outcome is not None and self.outcome.startswith(FAILED)
+        return self.outcome is not None and self.outcome[0] == FAILED
 
 
 class CallHistory:
     """The last `span` calls, in order and by signature.
 
     `floor` is the serial of the last call that made progress: what lies before it is no evidence of a loop any more.
-    `waits` is how many of the calls only let time pass.
+    `longer` says whether the last wait was longer than the one before it.
     """
 
-    __slots__ = ("_by_sig", "_calls", "epoch", "floor", "next_serial", "span", "waits")
+    __slots__ = ("_by_sig", "_calls", "epoch", "floor", "last_wait", "longer", "next_serial", "span")
 
     def __init__(self, span: int) -> None:
         self.span = span
         self.next_serial = 0
         self.floor = 0
         self.epoch = 0
-        self.waits = 0
+        self.longer = False
+        self.last_wait = 0.0
         self._calls: list[Call] = []
         self._by_sig: dict[str, list[Call]] = {}
 
     def clear(self) -> None:
         self._calls.clear()
         self._by_sig.clear()
-        self.waits = 0
+        self.longer = False
+        self.last_wait = 0.0
 
     def same(self, sig: str) -> list[Call]:
         """The remembered calls with this signature, the oldest first."""
         return self._by_sig.get(sig, _NONE)
 
-    def before(self, call: Call, window: int) -> Iterator[Call]:
+    def before(self, call: Call, window: int) -> list[Call]:
         """The calls before this one in a window that ends with it, the newest first."""
-        for earlier in reversed(self._calls):
-            if earlier.serial <= call.serial - window:
-                return
-            if earlier.serial < call.serial:
-                yield earlier
+        calls = self._calls
+        if not calls:
+            return []
+        end = call.serial - calls[0].serial
+        return calls[max(end - window + 1, 0) : end][::-1]
 
     def between(self, after: int, before: int) -> set[str]:
         """The signatures of what was called between two serials, both excluded."""
@@ -101,10 +102,10 @@ class CallHistory:
         return False
 
     def _within(self, after: int, before: int) -> list[Call]:
-        if not self._calls:
-            return []
-        first = self._calls[0].serial
-        return self._calls[max(after + 1 - first, 0) : max(before - first, 0)]
+        """The remembered calls between two serials of remembered calls, the later one perhaps of the next call."""
+        calls = self._calls
+        begin = after + 1 - calls[0].serial
+        return calls[begin : begin + before - after - 1]
 
     def candidate(self, sig: str, tool: str, outcome: str | None, step: Step | None, wait: float = -1.0) -> Call:
         """A call as it would be remembered now."""
@@ -113,8 +114,9 @@ class CallHistory:
     def add(self, call: Call) -> None:
         self.next_serial += 1
         self._calls.append(call)
-        if call.wait >= 0:
-            self.waits += 1
+        if call.wait > 0:
+            self.longer = call.wait > self.last_wait > 0
+            self.last_wait = call.wait
         known = self._by_sig.get(call.sig)
         if known is None:
             self._by_sig[call.sig] = [call]
@@ -122,8 +124,6 @@ class CallHistory:
             known.append(call)
         if len(self._calls) > self.span:
             oldest = self._calls.pop(0)
-            if oldest.wait >= 0:
-                self.waits -= 1
             siblings = self._by_sig[oldest.sig]
             if len(siblings) == 1:
                 del self._by_sig[oldest.sig]
@@ -135,6 +135,7 @@ class CallHistory:
             "next": self.next_serial,
             "floor": self.floor,
             "epoch": self.epoch,
+            "waited": [self.longer, self.last_wait],
             "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble, c.wait] for c in self._calls],
         }
 
@@ -147,6 +148,7 @@ class CallHistory:
             history.add(Call(history.next_serial, sig, tool, outcome, step, epoch, trouble, wait))
         history.floor = int(data["floor"])
         history.epoch = int(data["epoch"])
+        history.longer, history.last_wait = bool(data["waited"][0]), float(data["waited"][1])
         return history
 
 

@@ -66,10 +66,11 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
         score += weight
         if not enough and score >= needed:
             enough = len(row)
+            if one.serial > window_ends:
+                count = 1 + enough + _more(earlier[:-enough], call, answer, max(window_ends + 1, floor))
+                break
         if one.serial > window_ends:
             count = len(row) + 1
-        elif enough and row[enough - 1].serial > window_ends:
-            break
         later = one
     if enough:
         evidence = row[:enough]
@@ -91,15 +92,14 @@ def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Findi
     """
     if not call.failed:
         return None
-    count, steps = 1, {call.step}
+    count, steps, tool, outcome = 1, {call.step}, call.tool, call.outcome
     for earlier in history.before(call, tuning.window):
-        if earlier.tool != call.tool or earlier.outcome is None:
-            continue
-        if earlier.outcome != call.outcome:
+        if earlier.outcome == outcome:
+            if earlier.tool == tool and (earlier.step is None or earlier.step not in steps):
+                count += 1
+                steps.add(earlier.step)
+        elif earlier.tool == tool and earlier.outcome is not None:
             break
-        if earlier.step is None or earlier.step not in steps:
-            count += 1
-            steps.add(earlier.step)
     if count < tuning.error_threshold * (2 if call.outcome in BARE_ERRORS else 1):
         return None
     return Finding(LoopKind.ERROR, f"{call.tool}{call.outcome}", count, count)
@@ -114,12 +114,25 @@ def _fails_again(history: CallHistory, call: Call, one: Call, later: Call) -> bo
     return one.epoch == call.epoch and history.only_waits(one.serial, later.serial) and one.failed
 
 
+def _more(earlier: list[Call], call: Call, answer: str | None, since: int) -> int:
+    """How many of the calls before a row that suffices for a loop go on with it, back to a serial."""
+    count, failing, epoch = 0, call.failed, None if call.trouble else call.epoch
+    for one in reversed(earlier):
+        outcome = one.outcome
+        if one.serial < since or (epoch is not None and one.epoch != epoch):
+            break
+        if outcome != answer and outcome is not None and not (failing and one.failed):
+            break
+        count += 1
+    return count
+
+
 def _backing_off(history: CallHistory, call: Call, earlier: list[Call], needed: int) -> int:
     """How much less a row of tries counts because each came after a longer wait than the one before: half of each.
 
     Whoever backs off is not hammering. The newest wait decides: who waits no longer than last time has stopped.
     """
-    if not history.waits or call.wait >= 0 or len(earlier) < 2:
+    if not history.longer or call.wait >= 0 or len(earlier) < 2:
         return 0
     less, newer, longer = 0, call, 0.0
     for one in reversed(earlier):
