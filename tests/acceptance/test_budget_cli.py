@@ -14,6 +14,7 @@ from nudge.adapters.clock import SystemClock
 from nudge.adapters.open_store import open_store
 from nudge.app.spending import Spending
 from nudge.core.instants import to_datetime
+from nudge.testing import FakeAnthropic
 from tests.acceptance.cli import Cli, until
 from tests.integration.spending_kit import INPUT, PricedModel, costs, everything, question, spending_on
 from tests.integration.test_smtp import Mailbox, serving
@@ -112,6 +113,27 @@ def test_without_a_daemon_the_money_counts_at_once_and_the_wake_is_told_at_the_n
     assert "Resuming — budget refreshed." not in feed(paid)
     with paid.start():
         until(lambda: "Resuming — budget refreshed." in feed(paid), "the agent is awake")
+
+
+@pytest.mark.process
+def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(paid: Cli) -> None:
+    with FakeAnthropic() as service:
+        service.reply({"reply": "Hello from the model.", "actions": [], "recent_context": ""}, times=50)
+        paid.environment |= {"ANTHROPIC_API_KEY": service.api_key, "ANTHROPIC_BASE_URL": service.url}
+        with paid.start():
+            assert "Hello from the model." in paid("chat", stdin="hello\n").stdout
+            asked = len(service.requests)
+            assert asked > 0
+            assert paid.json("budget", "--detail")["detail"]["usage"][-1]["model"] == "claude-sonnet-5-5"
+            left = DAILY - paid.json("budget", "--detail")["detail"]["day"]["spent"]
+            spend(paid, everything, left - INPUT)
+            assert paid.json("budget")["state"] == "asleep"
+            asked = len(service.requests)
+            assert paid("chat", stdin="hello again\n").stdout.strip()
+            assert len(service.requests) == asked
+            paid("budget", "top-up", "30.00")
+            assert "Hello from the model." in paid("chat", stdin="and again\n").stdout
+            assert len(service.requests) > asked
 
 
 @pytest.mark.process
