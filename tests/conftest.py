@@ -20,6 +20,15 @@ from nudge.adapters.sql.store import SqlStore
 settings.register_profile("nudge", deadline=None, max_examples=60)
 settings.load_profile("nudge")
 
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Texts with half a character are tested too; what was captured of them must survive the way to xdist's master."""
+    report: Any = yield
+    report.sections = [(name, text.encode("utf-8", "replace").decode()) for name, text in report.sections]
+    return report
+
+
 STORES = ("memory", "sqlite", "postgres")
 _databases = itertools.count()
 

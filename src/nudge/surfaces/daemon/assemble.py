@@ -127,7 +127,7 @@ class Daemon:
             on_timers=self.poke,
         )
         self.pools = Pools(store)
-        thinking = Thinking(store, ports.rules, self.spending if ports.model else None)
+        thinking = Thinking(store, ports.rules, self.spending if ports.model else None, outage=options.rhythm.every)
         to_person = PersonReminders(self.reminders)
         self.talking = Talking(
             store,
