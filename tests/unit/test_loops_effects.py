@@ -130,3 +130,7 @@ def test_how_long_a_tool_only_waits(args: Any, seconds: float) -> None:
 def test_what_the_name_of_a_tool_tells(tool: str, changes: bool, passing: bool) -> None:
     about = LoopTuning().about(tool)
     assert (about.changes, about.passing) == (changes, passing)
+
+
+def test_a_tool_that_is_named_as_changing_is_changing_whatever_its_name() -> None:
+    assert LoopTuning(changing_tools=("list_append",)).about("List_Append").changes

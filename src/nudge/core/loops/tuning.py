@@ -34,7 +34,7 @@ CHANGING_TOOLS = (
 )
 
 READING_TOOLS = ("get_*", "list_*", "read_*", "view_*", "find_*", "search_*", "show_*", "*credit*", "*dispatch*")
-"""Never changing, whatever else is in their names."""
+"""Not changing, whatever else is in their names, unless the very name is among the changing tools."""
 
 PASSING_TOOLS = (
     "*wait*",
@@ -130,7 +130,8 @@ class LoopTuning:
         threshold = next(
             (number for pattern, number in self.tool_thresholds if fnmatchcase(name, pattern.lower())), self.threshold
         )
-        changes = _fits(name, self.changing_tools) and not _fits(name, READING_TOOLS)
+        patterns = self.changing_tools
+        changes = name in patterns or (_fits(name, patterns) and not _fits(name, READING_TOOLS))
         return About(threshold, changes, _fits(name, self.passing_tools))
 
 
