@@ -141,6 +141,27 @@ def test_a_cancelled_call_costs_its_input_and_its_caller_is_cancelled(in_store: 
     in_store(scenario)
 
 
+def test_an_answer_that_came_in_the_moment_of_a_cancellation_is_paid_for(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        answered: asyncio.Future[Usage] = asyncio.get_running_loop().create_future()
+
+        async def usage(request: ModelRequest) -> Usage:
+            return await answered
+
+        spending = spending_on(store, clock, WINDOW, PricedModel(usage))
+        task = asyncio.create_task(spending.call("coach", question()))
+        await clock.sleep(1)
+        answered.set_result(Usage(output=500))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert await today(spending, clock) == (SpendingState.AWAKE, 500, 0)
+
+    in_store(scenario)
+
+
 def test_the_offline_model_needs_no_money_and_never_sleeps(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
@@ -563,6 +584,24 @@ def test_a_leaked_hold_does_not_keep_others_waiting_once_it_has_expired(in_store
         with pytest.raises(BudgetExhaustedError, match="does not pay"):
             await alive.call("coach", question(DAILY), min_tokens=DAILY // 2 + 1)
         assert await today(alive, clock) == (SpendingState.AWAKE, DAILY // 2 + INPUT, 0)
+        leaked.cancel()
+        await asyncio.gather(leaked, return_exceptions=True)
+
+    in_store(scenario)
+
+
+def test_what_a_dead_process_held_may_be_the_rest_of_the_day(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        dead = spending_on(store, clock, WINDOW, PricedModel(costs(1), clock=clock, seconds=10**6))
+        leaked = asyncio.create_task(dead.call("coach", question(DAILY - INPUT)))
+        await clock.sleep(15 * 60 + 1)
+        model = PricedModel(costs(1))
+        alive = spending_on(store, clock, WINDOW, model)
+        with pytest.raises(AsleepError, match="is asleep"):
+            await alive.call("coach", question())
+        assert model.asked == []
+        assert await feed(store, "asleep") == ["Agent paused until budget refresh"]
         leaked.cancel()
         await asyncio.gather(leaked, return_exceptions=True)
 

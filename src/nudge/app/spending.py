@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 from nudge.app.allowances import Allowances
@@ -34,7 +34,7 @@ from nudge.core.money import Micros
 from nudge.core.prices import PriceTable
 from nudge.core.routing import Routes
 from nudge.core.tokens import TokenUse
-from nudge.errors import BudgetExhaustedError, NotConfiguredError
+from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError
 
 PATIENCE_SECONDS = 600.0
 SIBLING_LOOK_SECONDS = 5.0
@@ -226,9 +226,10 @@ class Spending:
                 if done:
                     reply: ModelReply = task.result()
                     return reply
-                row = await self._store.spending.get(agent)
-                if row is not None and row.state is SpendingState.BUDGET_EXCEEDED:
-                    self._under_way.stop(agent)
+                with suppress(StoreError):  # a call that is paid for does not end because nobody can look
+                    row = await self._store.spending.get(agent)
+                    if row is not None and row.state is SpendingState.BUDGET_EXCEEDED:
+                        self._under_way.stop(agent)
         except asyncio.CancelledError:
             if not task.done():
                 task.cancel()

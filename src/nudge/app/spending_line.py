@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import takewhile
 
 from nudge.app.ports.clock import Clock
 
@@ -42,9 +43,6 @@ class Line:
     def __init__(self) -> None:
         self._places: list[Place] = []
 
-    def __len__(self) -> int:
-        return len(self._places)
-
     @contextmanager
     def place(self, pots: Iterable[str]) -> Iterator[Place]:
         place = Place(pots)
@@ -57,12 +55,8 @@ class Line:
 
     def blocked(self, place: Place) -> bool:
         """Whether somebody who came earlier waits for a pot that this one takes from."""
-        for earlier in self._places:
-            if earlier is place:
-                return False
-            if not earlier.short.isdisjoint(place.pots):
-                return True
-        return False
+        earlier = takewhile(lambda other: other is not place, self._places)
+        return any(not other.short.isdisjoint(place.pots) for other in earlier)
 
     def ring(self) -> None:
         """Everybody looks again: there may be more room than before."""
