@@ -225,3 +225,38 @@ def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> No
         assert timer.due_at == toronto(2026, 2, 18, 19)
 
     live(scenario, tmp_path, model)
+
+
+def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=2))
+        await clock.sleep(61 * 60)
+        (nudge,) = channel.sent
+        assert [button.label for button in nudge.buttons] == ["Done", "Snooze 30 min", "Skip"]
+
+        async def press(data: str, message: str) -> str:
+            return await daemon.hear("coach", Inbound(1, clock.now(), "", button=data, message_id=message))
+
+        assert "don't know it" in await press("done:nudge", "m999")
+        assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
+        assert await press("snooze:nudge:30m", f"m{nudge.id}") == "Again in 30m."
+        await clock.sleep(31 * 60)
+        assert channel.texts == ["Stretch a little."] * 2
+        again = channel.sent[-1]
+        assert await press("done:nudge", f"m{again.id}") == "Done ✓"
+        assert await press("skip:nudge", f"m{nudge.id}") == "Skipped."
+        said = await daemon.store.conversations.recent("coach", 1)
+        assert said[0].content == "Done: Stretch a little."
+
+    live(scenario, tmp_path)
+
+
+def test_where_there_is_nothing_to_press_a_command_does_the_same(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=1))
+        await clock.sleep(61 * 60)
+        await daemon.hear("coach", Inbound(1, clock.now(), "/snooze 10m"))
+        await clock.sleep(11 * 60)
+        assert channel.texts == ["Stretch a little.", "Again in 10m.", "Stretch a little."]
+
+    live(scenario, tmp_path)

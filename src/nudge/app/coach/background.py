@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from nudge.app.attention import Gate
 from nudge.app.coach.desk import Desk
+from nudge.app.coach.nudges import BUTTONS
 from nudge.app.coach.speaking import Speaking, Words
 from nudge.app.coach.thinking import Thinking
 from nudge.app.dispatch import Firing, Settlement
@@ -147,7 +148,7 @@ class Background:
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))
-        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.")
+        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
         await self._speaking.say(settlement, words, now)
 
     async def _postpone(self, letter: Letter, settlement: Settlement) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 from nudge.app.coach.desk import LAST_BEDTIME, Desk
+from nudge.app.coach.nudges import BUTTONS
 from nudge.app.coach.speaking import Speaking, Words, fired, note_objection
 from nudge.app.coach.thinking import Thinking
 from nudge.app.dispatch import Firing, Settlement
@@ -159,7 +160,9 @@ class Briefings:
                 note_objection(settlement, objection)
             elif not text:
                 settlement.outcome(Result.SKIPPED, "There was nothing to say.")
-            elif await self._speaking.say(settlement, Words(text, KIND, candidate, f"Bedtime, {verdict.tone}."), now):
+            elif await self._speaking.say(
+                settlement, Words(text, KIND, candidate, f"Bedtime, {verdict.tone}.", BUTTONS), now
+            ):
                 await self._store.notes.set(agent, LAST_BEDTIME, int(now))
             state = await self._desk.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))

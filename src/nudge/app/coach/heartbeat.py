@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nudge.app.coach.desk import LAST_BEDTIME, Desk
+from nudge.app.coach.nudges import BUTTONS
 from nudge.app.coach.speaking import Speaking, Words, fired
 from nudge.app.coach.thinking import STAND_IN, Thinking
 from nudge.app.dispatch import FailureHook, Firing, Settlement
@@ -188,7 +189,7 @@ class Heartbeat:
             signature=said_signature(decision.message),
             due_at=settlement.timer.slot_at,
         )
-        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.")
+        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
         if not await self._speaking.say(settlement, words, now):
             return False
         if bedtime:

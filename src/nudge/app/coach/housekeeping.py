@@ -8,6 +8,7 @@ from datetime import timedelta
 from nudge.app.coach.briefing import Briefings
 from nudge.app.coach.desk import DELAYED_UNTIL, LAST_BEDTIME, Desk
 from nudge.app.coach.notices import SYNC, TARGETS, notice_key, notice_timer
+from nudge.app.coach.nudges import BUTTONS
 from nudge.app.coach.speaking import Speaking, Words
 from nudge.app.dispatch import Firing
 from nudge.app.ports.outside import SignOfLife, TextHistory
@@ -129,6 +130,14 @@ class Housekeeping:
             await self._store.notes.delete(agent, DELAYED_UNTIL)
             if bedtime:
                 await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+
+    async def say_again(self, firing: Firing) -> None:
+        """A nudge that the person put off: the time is theirs, so it comes then."""
+        text = str(firing.timer.payload["text"])
+        candidate = Candidate(Kind.REMINDER, asked_by_person=True, set_for_time=True)
+        async with firing.settle() as settlement:
+            said = Words(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
+            await self._speaking.say(settlement, said, firing.now)
 
     async def no_activity(self, firing: Firing) -> None:
         """No sign of life for a day: ask once, then fall back to the time of day alone. A new sign of life, and it may

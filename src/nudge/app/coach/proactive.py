@@ -25,6 +25,7 @@ from nudge.app.coach.housekeeping import (
 from nudge.app.coach.housekeeping import documents_timer as documents_timer
 from nudge.app.coach.notices import KIND as NOTICE
 from nudge.app.coach.notices import Notices, failure_notice
+from nudge.app.coach.nudges import SAY_AGAIN
 from nudge.app.coach.speaking import Speaking
 from nudge.app.coach.thinking import Thinking
 from nudge.app.delivery import Delivery
@@ -95,6 +96,7 @@ class Proactive:
             NOTICE: self.notices.tell,
             DOCUMENTS: self.chores.documents_changed,
             ASK_AGAIN: self.chores.ask_again,
+            SAY_AGAIN: self.chores.say_again,
             ACTIVITY: self.chores.no_activity,
             RETENTION: self.chores.tidy,
             COMMIT: self.chores.commit,
