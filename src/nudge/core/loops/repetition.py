@@ -130,7 +130,8 @@ def _more(earlier: list[Call], call: Call, answer: str | None, since: int) -> in
 def _backing_off(history: CallHistory, call: Call, earlier: list[Call], needed: int) -> int:
     """How much less a row of tries counts because each came after a longer wait than the one before: half of each.
 
-    Whoever backs off is not hammering. The newest wait decides: who waits no longer than last time has stopped.
+    Whoever backs off is not hammering. The newest wait decides: who waits no longer than last time has stopped. Whoever
+    does other things in between does not wait.
     """
     if not history.longer or call.wait >= 0 or len(earlier) < 2:
         return 0
@@ -139,7 +140,7 @@ def _backing_off(history: CallHistory, call: Call, earlier: list[Call], needed: 
         if one.serial < history.floor or one.epoch != call.epoch or less + _WHOLE == needed:
             break
         wait = history.longest_wait(one.serial, newer.serial)
-        if not wait or (less and wait >= longer):
+        if not wait or (less and wait >= longer) or not history.only_waits(one.serial, newer.serial):
             break
         less, newer, longer = less + _HALF, one, wait
     return less if less > 1 else 0
