@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -60,19 +61,18 @@ class PostgresDatabase:
             timeout=_CONNECT_SECONDS,
             reconnect_timeout=_CONNECT_SECONDS,
         )
+        database = cls(pool)
         try:
             await pool.open(wait=True, timeout=_CONNECT_SECONDS)
+            await database._migrate()
         except (PoolTimeout, psycopg.Error):
-            await pool.close()
+            await database.close()
             raise StoreError(
                 "The PostgreSQL server in NUDGE_DATABASE_URL does not answer.",
                 next_step="Check host, port, user and password, and that the server runs.",
             ) from None
-        database = cls(pool)
-        try:
-            await database._migrate()
         except BaseException:
-            await pool.close()
+            await database.close()
             raise
         return database
 
@@ -203,7 +203,13 @@ class PostgresDatabase:
         return None if mine is None or mine.over else mine
 
     async def close(self) -> None:
-        await self._pool.close()
+        """To its end, also if it is cancelled: what a pool leaves running keeps the process from ending."""
+        closing = asyncio.ensure_future(self._pool.close())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing
+            raise
 
 
 def _read(url: str) -> Mapping[str, Any]:
