@@ -15,7 +15,7 @@ corrects what was charged without knowing it:
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
@@ -171,8 +171,9 @@ def decide(accounts: Sequence[Account], call: Call) -> Decision:
     It waits only where settling holds could make room: where the answer is WAIT something is held, so whoever waits is
     asked again. What not even that could fit is refused.
     """
-    most = call.price.fit_max_tokens(call.input_tokens, available(accounts), call.max_tokens, call.caching)
-    if most >= call.least_tokens and fits(accounts, amount := call.worst_case(most)):
+    room = available(accounts)
+    most = call.price.fit_max_tokens(call.input_tokens, room, call.max_tokens, call.caching)
+    if most >= call.least_tokens and (amount := call.worst_case(most)) <= room:
         return Decision(Answer.GRANTED, most, amount)
     least = call.worst_case(call.least_tokens)
     hopeless = any(account.settled_room < least for account in accounts)
@@ -215,4 +216,5 @@ def give_up(hold: Hold) -> Change:
 
 def _ended(hold: Hold, state: HoldState, charged: Micros) -> Change:
     released = hold.amount if hold.state is HoldState.HELD else 0
-    return Change(replace(hold, state=state, charged=charged), committed=charged - hold.charged, held=-released)
+    ended = Hold(hold.attempt_id, hold.amount, hold.input_cost, hold.max_tokens, hold.expires_at, state, charged)
+    return Change(ended, committed=charged - hold.charged, held=-released)

@@ -10,6 +10,9 @@ from nudge.core.holds import Account, AccountKey, AccountKind, Change, Hold, Hol
 from nudge.core.instants import Instant
 from nudge.core.money import Micros
 
+_KINDS = tuple(AccountKind)
+_STATES = {state.value: state for state in HoldState}
+
 
 class SqlLedger:
     def __init__(self, database: Database) -> None:
@@ -40,18 +43,16 @@ class SqlLedger:
         return _hold(row) if row else None
 
     async def reserve(self, row: HoldRow) -> bool:
-        async with self._db.transaction():
-            if not await self._db.run("holds_put", _hold_params(row)):
-                return False
-            await self._add(row.chain, 0, row.hold.amount, 0)
+        if not await self._db.run("holds_put", _hold_params(row)):
+            return False
+        await self._add(row.chain, 0, row.hold.amount, 0)
         return True
 
     async def change(self, row: HoldRow, change: Change) -> None:
         after = change.hold
-        async with self._db.transaction():
-            params = {"attempt_id": after.attempt_id, "state": after.state.value, "charged": after.charged}
-            await self._db.run("holds_change", params)
-            await self._add(row.chain, change.committed, change.held, after.overrun - row.hold.overrun)
+        params = {"attempt_id": after.attempt_id, "state": after.state.value, "charged": after.charged}
+        await self._db.run("holds_change", params)
+        await self._add(row.chain, change.committed, change.held, after.overrun - row.hold.overrun)
 
     async def expired(self, agent: str, now: Instant, limit: int = 100) -> Sequence[HoldRow]:
         rows = await self._db.all("holds_expired", {"agent": agent, "now": now, "limit": limit})
@@ -82,7 +83,7 @@ class SqlLedger:
         for key in lock_order(keys):
             row = await self._db.one(block, _key(key))
             if row:
-                found[key] = _account(row)
+                found[key] = _account(key, row)
         return found
 
     async def _add(self, chain: Iterable[AccountKey], committed: Micros, held: Micros, overrun: Micros) -> None:
@@ -94,9 +95,9 @@ def _key(key: AccountKey) -> dict[str, Any]:
     return {"kind": int(key.kind), "name": key.name}
 
 
-def _account(row: Row) -> AccountRow:
+def _account(key: AccountKey, row: Row) -> AccountRow:
     return AccountRow(
-        AccountKey(AccountKind(row["kind"]), row["name"]),
+        key,
         Account(row["money_limit"], row["committed"], row["held"]),
         row["agent"],
         date.fromisoformat(row["day"]) if row["day"] else None,
@@ -126,7 +127,7 @@ def _hold_params(row: HoldRow) -> dict[str, Any]:
 
 def _chain(text: str) -> tuple[AccountKey, ...]:
     """One account a line: its kind as a digit, and its name."""
-    return tuple([AccountKey(AccountKind(int(line[0])), line[2:]) for line in text.split("\n")])
+    return tuple([AccountKey(_KINDS[int(line[0])], line[2:]) for line in text.split("\n")])
 
 
 def _hold(row: Row) -> HoldRow:
@@ -136,7 +137,7 @@ def _hold(row: Row) -> HoldRow:
         row["input_cost"],
         row["max_tokens"],
         row["expires_at"],
-        HoldState(row["state"]),
+        _STATES[row["state"]],
         row["charged"],
     )
     return HoldRow(

@@ -137,6 +137,8 @@ class SpendingRows(Protocol):
 
 
 class LedgerStore(Protocol):
+    """`reserve` and `change` write several rows: they belong into the transaction that locked the accounts."""
+
     async def open(self, key: AccountKey, limit: Micros, *, agent: str = "", day: date | None = None) -> None:
         """An account with nothing charged. One that is there stays as it is."""
         ...
