@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -189,7 +190,11 @@ def test_a_failure_hook_that_fails_itself_changes_nothing_about_the_push(in_stor
     "text",
     [pytest.param("a \x00 in it", id="a NUL"), pytest.param("half of an emoji: \ud83d", id="half a character")],
 )
-def test_an_error_whose_text_no_database_takes_is_recorded_all_the_same(in_store: InStore, text: str) -> None:
+def test_an_error_whose_text_no_database_takes_is_recorded_all_the_same(
+    in_store: InStore, text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("nudge.dispatch"), "disabled", True)  # pytest cannot report such a line
+
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
         tries = 0
