@@ -90,6 +90,30 @@ def test_a_clock_that_goes_back_does_not_start_a_lane_twice(in_store: InStore) -
     in_store(scenario)
 
 
+def test_a_slow_store_does_not_make_the_next_timer_late(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        fired: list[int] = []
+
+        async def note(firing: Firing) -> None:
+            fired.append(clock.now() - NOON)
+            async with firing.settle() as settlement:
+                settlement.outcome(Result.FIRED)
+
+        next_due = store.timers.next_due
+
+        async def slow_next_due(after: Instant) -> Instant | None:
+            await clock.sleep(3)
+            return await next_due(after)
+
+        store.timers.next_due = slow_next_due  # type: ignore[method-assign]
+        await store.timers.set(timer("x", 4 * SECOND))
+        await run_for(Dispatcher(store, clock, {"note": note}, owner="d"), clock, 20)
+        assert fired == [4 * SECOND]
+
+    in_store(scenario)
+
+
 def test_a_handler_that_ends_while_its_lease_is_renewed_is_over(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)

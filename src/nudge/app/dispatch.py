@@ -245,7 +245,7 @@ class Dispatcher:
         if self._running:
             wait = min(wait, RENEW_SECONDS)
         if next_due is not None:
-            wait = min(wait, (next_due - now) / SECOND)
+            wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
         return wait
 
     async def _start(self, now: Instant) -> None:
