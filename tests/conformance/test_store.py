@@ -264,6 +264,15 @@ async def test_an_unread_topic_is_refreshed_and_counted(store: SqlStore) -> None
     assert await store.letters.put(letter("4th", Priority.IDLE, "r-1")) != first
 
 
+async def test_unread_letters_are_counted_however_many_they_are(store: SqlStore) -> None:
+    for n in range(120):
+        await store.letters.put(letter(f"{n}", Priority.IDLE))
+    first = (await store.letters.unread("coach", limit=1))[0]
+    await store.letters.mark_read(first.id, NOON)
+    assert await store.letters.count_unread("coach") == 119
+    assert await store.letters.count_unread("worker") == 0
+
+
 async def test_letters_without_a_topic_do_not_collapse(store: SqlStore) -> None:
     await store.letters.put(letter("a", Priority.IDLE))
     await store.letters.put(letter("a", Priority.IDLE))

@@ -29,6 +29,10 @@ class SqlLetters:
         rows = await self._db.all("letters_unread", {"agent": agent, "up_to": int(up_to), "limit": limit})
         return [_letter(row) for row in rows]
 
+    async def count_unread(self, agent: str) -> int:
+        row = await self._db.one("letters_count_unread", {"agent": agent})
+        return int(row["n"]) if row else 0
+
     async def mark_read(self, letter_id: int, now: Instant) -> bool:
         return await self._db.run("letters_mark_read", {"id": letter_id, "now": now}) > 0
 

@@ -12,6 +12,9 @@ SELECT * FROM letters
 WHERE agent = :agent AND read_at IS NULL AND priority <= :up_to
 ORDER BY priority, id LIMIT :limit
 
+-- name: letters_count_unread
+SELECT COUNT(*) AS n FROM letters WHERE agent = :agent AND read_at IS NULL
+
 -- name: letters_mark_read
 UPDATE letters SET read_at = :now WHERE id = :id AND read_at IS NULL
 

@@ -22,7 +22,7 @@ def run(args: argparse.Namespace) -> int:
         found = []
         for agent in await store.agents.all():
             timers = await store.timers.of_agent(agent.name, limit=1)
-            unread = len(await store.letters.unread(agent.name))
+            unread = await store.letters.count_unread(agent.name)
             due = timers[0].due_at if timers else None
             found.append({"agent": agent, "next": due, "unread": unread})
         return found
