@@ -96,6 +96,11 @@ def test_output_that_goes_nowhere_is_no_traceback(cli: Cli, buffered: str) -> No
     assert (done.returncode, done.stderr) == (1, "")
 
 
+def test_what_is_said_of_an_error_shows_no_secret(home: Cli) -> None:
+    said = home("agent", "show", "sk-ant-api03-pasted-by-mistake", code=3).stderr
+    assert "no agent called '[hidden]'" in said
+
+
 def test_a_terminal_that_cannot_show_a_sign_gets_another(home: Cli) -> None:
     home.environment["PYTHONIOENCODING"] = "latin-1"
     assert "? python" in home("doctor").stdout
