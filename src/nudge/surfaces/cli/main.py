@@ -171,12 +171,13 @@ def _say_error(error: NudgeError) -> None:
     import os
 
     from nudge.core.plain_text import plain
+    from nudge.core.redaction import redact
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {plain(error.message)}\n")
+    sys.stderr.write(f"{label} {plain(redact(error.message))}\n")
     if error.next_step:
-        sys.stderr.write(f"  next: {plain(error.next_step)}\n")
+        sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
 
 
 def _of_the_system(error: OSError) -> NudgeError:
