@@ -5,6 +5,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 NUDGE_HOME ?= $(CURDIR)/.nudge
 TEST_ARGS ?=
+SOAK_SEEDS ?= 10000
+SOAK_START ?= 0
 
 .DEFAULT_GOAL := help
 .PHONY: help run install dev test lint types unit bench soak lock clean
@@ -42,10 +44,13 @@ types: dev  ## mypy, strict
 test: dev lint types unit  ## linters, types and all tests, on SQLite and a real PostgreSQL
 
 unit: dev
-	$(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
+	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
 
 bench: $(VENV)/.bench  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
+
+soak: dev  ## ten thousand lives under faults, with counts (SOAK_SEEDS, SOAK_START)
+	$(BIN)/python -m tests.simulation --count $(SOAK_SEEDS) --start $(SOAK_START)
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock
