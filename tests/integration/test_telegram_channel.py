@@ -242,7 +242,8 @@ async def test_a_wrong_token_says_where_to_get_one(service: FakeTelegram, clock:
 async def test_the_token_is_in_no_log_at_any_level(
     service: FakeTelegram, channel: TelegramChannel, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.DEBUG)
+    for name in ("", "httpx2", "httpcore2"):  # the daemon keeps them quiet; here they say all they can
+        caplog.set_level(logging.DEBUG, logger=name)
     await channel.send(Outbound(1, "x"))
     service.fail(Fault(FaultKind.DROP))
     with pytest.raises(ChannelUnavailableError):
