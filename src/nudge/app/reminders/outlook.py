@@ -88,10 +88,11 @@ async def claims_of(store: Store, agent: str, now: Instant) -> tuple[Instant, ..
 
 
 async def due_for_person(store: Store, agent: str, now: Instant) -> Sequence[DueReminder]:
+    """One that is due at this very moment is on its way by itself: whoever mentioned it too would say it twice."""
     found = [
         DueReminder(one.reminder, one.slot_at, True)
         for one in await store.reminders.coming(agent, Instant(now + DAY), _MOST)
-        if one.reminder.to_person and one.slot_at <= now
+        if one.reminder.to_person and one.slot_at <= now < one.due_at
     ]
     waiting = {one.reminder.id for one in found}
     for reminder in await store.reminders.fired_since(agent, Instant(now - DAY), _MOST):
