@@ -163,8 +163,8 @@ def test_the_summary_counts_messages_by_day_hour_and_kind() -> None:
     summary = summarise(
         timeline(
             sent(at(16, 12)),
-            sent(at(16, 12, 30), subject="briefing:morning"),
-            sent(at(18, 23, 59), subject="briefing:bedtime"),
+            sent(at(16, 12, 30), kind="briefing", subject="briefing:morning"),
+            sent(at(18, 23, 59), kind="briefing", subject="briefing:bedtime"),
             sent(at(18, 15), reply=True),
             Said(at(18, 15), "hello"),
         )

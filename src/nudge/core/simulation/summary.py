@@ -77,7 +77,7 @@ def summarise(timeline: Timeline) -> Summary:
         messages=len(pings),
         per_day=tuple(sum(not event.reply for event in day.sent()) for day in days_of(timeline)),
         by_hour=tuple(hours.get(hour, 0) for hour in range(24)),
-        by_kind=_counted(event.subject.partition(":")[0] for event in pings),
+        by_kind=_counted(event.kind for event in pings),
         replies=len(sent) - len(pings),
         said=sum(isinstance(event, Said) for event in events),
         results=_counted(event.result.value for event in ended),

@@ -18,6 +18,7 @@ from nudge.app.reminders.changes import timer_at
 from nudge.core.instants import Instant
 from nudge.core.reminder import Reminder, Status, first_slot
 from nudge.core.simulation.timeline import Plan
+from nudge.core.when import AnySchedule, Cron, Every
 from nudge.errors import NotFoundError
 from nudge.surfaces.simulation.home_copy import copied_database
 
@@ -64,7 +65,8 @@ async def carry_over(belongings: Belongings, store: Store, plan: Plan) -> list[s
     await store.agents.add(replace(agent, created_at=Instant(min(agent.created_at, start))))
     past = 0
     async with store.transaction():
-        for reminder in belongings.reminders:
+        for kept in belongings.reminders:
+            reminder = replace(kept, schedule=from_the_start(kept.schedule, start))
             first = first_slot(reminder, start) if reminder.status is Status.ACTIVE else None
             if reminder.status is Status.ACTIVE and (first is None or first < start):
                 past += 1
@@ -80,3 +82,19 @@ async def carry_over(belongings: Belongings, store: Store, plan: Plan) -> list[s
         return []
     some = "1 reminder has" if past == 1 else f"{past} reminders have"
     return [f"{some} no time left on the first day, and {'is' if past == 1 else 'are'} left out."]
+
+
+def from_the_start(schedule: AnySchedule, start: Instant) -> AnySchedule:
+    """The schedule as if it had been made before the simulation begins, on the same grid. One that is counted, and a
+    rule with a first time of its own, begin when they begin.
+
+    >>> from nudge.core.instants import HOUR
+    >>> from_the_start(Every(2 * HOUR, Instant(9 * HOUR)), Instant(4 * HOUR)).anchor // HOUR
+    3
+    """
+    if isinstance(schedule, Every) and schedule.count is None and schedule.anchor > start:
+        periods = -(-(schedule.anchor - start) // schedule.interval_us)
+        return replace(schedule, anchor=Instant(schedule.anchor - periods * schedule.interval_us))
+    if isinstance(schedule, Cron) and schedule.count is None and schedule.anchor is not None:
+        return replace(schedule, anchor=Instant(min(schedule.anchor, start - 1)))
+    return schedule

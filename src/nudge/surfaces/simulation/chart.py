@@ -22,6 +22,7 @@ KINDS = {
     "reminder": "Reminder or routine",
     "notice": "Notice",
 }
+STYLES = {kind: kind for kind in KINDS} | {"routine": "reminder"}
 
 
 def day_chart(timeline: Timeline) -> str:
@@ -110,7 +111,7 @@ def _row(day: Day, plan: Plan, top: int, row: int, capacity: int) -> Iterator[st
 
 
 def _dot(event: Sent, plan: Plan, y: float) -> str:
-    kind = event.kind if event.kind in KINDS else "notice"
+    kind = STYLES.get(event.kind, "notice")
     style, size = ("reply", 3.2) if event.reply else (f"dot {kind}", 5.5)
     subject = "reply" if event.reply else event.subject
     title = _title(f"{to_datetime(event.at, plan.zone):%H:%M} {subject}: {event.text}")

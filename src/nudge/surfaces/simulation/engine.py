@@ -50,6 +50,13 @@ class Assumed:
         self.asked.add(question.reminder_id)
         return Verdict(True)
 
+    def notes(self) -> list[str]:
+        if not self.asked:
+            return []
+        if len(self.asked) == 1:
+            return ["1 condition is a command; it was not run and taken as met."]
+        return [f"{len(self.asked)} conditions are commands; none was run, each was taken as met."]
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -91,8 +98,7 @@ class Engine:
             )
             daemon = Daemon(ports, replace(self.options, longest_wait=LONGEST_WAIT))
             samples = await self._run(clock, daemon, person)
-            if conditions.asked:
-                notes.append(f"{len(conditions.asked)} conditions are commands; none was run, each was taken as met.")
+            notes += conditions.notes()
             reminders = await store.reminders.everything(self.plan.agent)
             bucket = self.options.ping_budget
             record = Record(journal.entries, person.arrived, person.did, asked, samples, reminders, bucket, notes)

@@ -90,7 +90,7 @@ def _sent(arrived: Arrived, by_key: Mapping[str, Reminder], bucket: bool) -> Sen
     return Sent(
         arrived.at,
         row.kind,
-        _subject(row.key or row.kind, reminder),
+        row.kind if reminder is not None and not reminder.name else _subject(row.key or row.kind, reminder),
         arrived.text,
         row.key,
         None if row.slot_at is None else Instant(row.slot_at),

@@ -1,0 +1,272 @@
+"""The parts of the simulator: journal, copies, changes, persons, models."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from nudge.adapters.home import Home
+from nudge.adapters.offline import OfflineModel
+from nudge.adapters.price_file import load_prices
+from nudge.adapters.settings import Settings
+from nudge.adapters.sqlite import SqliteDatabase
+from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.app.ports.records import Agent, FeedLine
+from nudge.core.coach.facts import CoachFacts
+from nudge.core.coach.facts import Purpose as FactsPurpose
+from nudge.core.instants import DAY, HOUR, Instant
+from nudge.core.outcome import Outcome, Result
+from nudge.core.routing import Routes
+from nudge.core.simulation.timeline import Asked
+from nudge.core.when import Cron, Every
+from nudge.errors import ConfigError, NotFoundError, StoreError, UsageError
+from nudge.surfaces.cli.commands.init import make_home
+from nudge.surfaces.simulation.carry_over import from_the_start
+from nudge.surfaces.simulation.documents import DocumentsInMemory
+from nudge.surfaces.simulation.engine import ids_from
+from nudge.surfaces.simulation.home_copy import copied_database, copied_home
+from nudge.surfaces.simulation.journal import Journal, JournalStore
+from nudge.surfaces.simulation.models import CountingModel, Rates, counted_usage
+from nudge.surfaces.simulation.overrides import overridden
+from nudge.surfaces.simulation.persons import load_person, shipped
+from nudge.surfaces.simulation.real_model import StandingStill
+from tests.times import NOON
+
+RATES = Rates(load_prices(), Routes.of(), "standard")
+
+
+def ended(result: Result = Result.FIRED, *, final: bool = True) -> Outcome:
+    return Outcome("coach", "heartbeat", "heartbeat", NOON, NOON, result, final=final)
+
+
+async def test_the_journal_keeps_what_was_committed_and_how_it_came_about() -> None:
+    journal = Journal()
+    store = JournalStore(SqliteDatabase.open(":memory:"), journal)
+    await store.agents.add(Agent("coach", "coach", NOON))
+    async with store.transaction():
+        await store.outcomes.record(ended(Result.DEFERRED, final=False))
+        async with store.transaction():
+            await store.feed.add(FeedLine(NOON, "coach", "x", "a line"))
+        assert journal.entries == []
+    with suppress(ValueError):
+        async with store.transaction():
+            await store.outcomes.record(ended(Result.SUPPRESSED))
+            raise ValueError
+    assert await store.outcomes.record(ended())
+    assert not await store.outcomes.record(ended(Result.FAILED))
+    await store.outcomes.amend("coach", "heartbeat", NOON, Result.UNKNOWN, "it died")
+    results = [entry.result for entry in journal.entries if isinstance(entry, Outcome)]
+    assert results == [Result.DEFERRED, Result.FIRED, Result.UNKNOWN]
+    assert [entry.text for entry in journal.entries if isinstance(entry, FeedLine)] == ["a line"]
+    await store.close()
+
+
+def test_a_copied_home_has_the_texts_and_no_secret_and_no_link(tmp_path: Path) -> None:
+    original = Home(tmp_path / "home")
+    make_home(original)
+    other = tmp_path / "goals.md"
+    other.write_text("## Today\n1. Write\n")
+    goals = original.agent("coach") / "GOALS.md"
+    goals.unlink()
+    goals.symlink_to(other)
+    (original.agent("coach") / "gone.md").symlink_to(tmp_path / "nowhere")
+    with copied_home(original) as copy:
+        there = copy.agent("coach") / "GOALS.md"
+        assert there.read_text() == other.read_text()
+        assert not there.is_symlink()
+        assert not (copy.agent("coach") / "gone.md").exists()
+        assert not copy.env_file.exists()
+        assert copy.config.read_text() == original.config.read_text()
+        there.write_text("changed")
+        folder = copy.path
+    assert other.read_text() == "## Today\n1. Write\n"
+    assert not folder.exists()
+
+
+def test_a_database_is_copied_with_its_journal(tmp_path: Path) -> None:
+    assert copied_database(tmp_path / "none.db", tmp_path) is None
+    original = tmp_path / "nudge.db"
+    connection = sqlite3.connect(original)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("CREATE TABLE t (x)")
+    connection.execute("INSERT INTO t VALUES (7)")
+    connection.commit()  # and not closed: the row is in the journal alone
+    (tmp_path / "scratch").mkdir()
+    copy = copied_database(original, tmp_path / "scratch")
+    assert copy is not None
+    other = sqlite3.connect(copy)
+    assert other.execute("SELECT x FROM t").fetchone() == (7,)
+    other.close()
+    connection.close()
+
+
+def test_a_damaged_database_is_not_simulated_on(tmp_path: Path) -> None:
+    original = tmp_path / "nudge.db"
+    original.write_bytes(b"this is not a database" * 100)
+    (tmp_path / "scratch").mkdir()
+    with pytest.raises(StoreError, match="could not be copied"):
+        copied_database(original, tmp_path / "scratch")
+
+
+@pytest.mark.parametrize(
+    ("schedule", "anchor"),
+    [
+        pytest.param(Every(2 * HOUR, Instant(NOON + 3 * DAY)), NOON, id="an interval keeps its grid"),
+        pytest.param(Every(7 * HOUR, Instant(NOON + HOUR)), NOON - 6 * HOUR, id="and begins before the start"),
+        pytest.param(Every(2 * HOUR, Instant(NOON - HOUR)), NOON - HOUR, id="one that has begun stays"),
+        pytest.param(Every(2 * HOUR, Instant(NOON + DAY), 3), NOON + DAY, id="one that is counted stays"),
+        pytest.param(Cron("0 9 * * *", None, anchor=Instant(NOON + DAY)), NOON - 1, id="cron may fire at the start"),
+        pytest.param(Cron("0 9 * * *", None), None, id="cron without a beginning has none"),
+    ],
+)
+def test_schedules_begin_with_the_simulation(schedule: Every | Cron, anchor: int | None) -> None:
+    moved = from_the_start(schedule, NOON)
+    assert isinstance(moved, Every | Cron)
+    assert moved.anchor == anchor
+
+
+@pytest.mark.parametrize(
+    ("changes", "section", "expected"),
+    [
+        ({"ping_budget": "off"}, "attention", {"ping_budget": "off", "capacity": 7}),
+        ({"attention.capacity": "3"}, "attention", {"capacity": 3}),
+        ({"change_gate": "off"}, "coach", {"change_gate": False}),
+        ({"reserve": "no", "heartbeat": "30m"}, "coach", {"heartbeat": "30m"}),
+    ],
+)
+def test_changes_lie_over_the_configuration(
+    changes: dict[str, str], section: str, expected: dict[str, object], tmp_path: Path
+) -> None:
+    settings = Settings(Home(tmp_path), {}, {"attention": {"capacity": 7}})
+    assert overridden(settings, changes).table[section] == expected
+    assert settings.table == {"attention": {"capacity": 7}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"pingbudget": "off"}, UsageError, "Did you mean 'ping_budget'"),
+        ({"nonsense": "1"}, UsageError, "nothing called 'nonsense'"),
+        ({"ping_budget": "maybe"}, ConfigError, "ping_budget"),
+        ({"capacity": "many"}, ConfigError, "capacity"),
+    ],
+)
+def test_changes_are_checked_like_a_file(
+    changes: dict[str, str], error: type[Exception], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "nudge.toml").write_text("")
+    with pytest.raises(error, match=says):
+        overridden(Settings(Home(tmp_path), {}, {}), changes)
+
+
+def test_every_shipped_person_can_be_simulated() -> None:
+    assert shipped() == ["busy-week", "early-bird", "night-owl", "silent"]
+    for name in shipped():
+        person = load_person(name)
+        assert person.name == name
+        assert person.description
+
+
+def test_a_home_may_have_persons_of_its_own(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    (tmp_path / "persons").mkdir()
+    (tmp_path / "persons" / "silent.yaml").write_text("signals_per_hour: 9\n")
+    assert load_person("silent", home).signals_per_hour == 9
+    assert load_person("silent").signals_per_hour == 0.5
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("- a list\n", "says nothing about a person"), ("a: [", "is not YAML"), ("nam: x\n", "'nam'")]
+)
+def test_a_broken_person_is_named(text: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "me.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=says):
+        load_person(str(file))
+    with pytest.raises(NotFoundError):
+        load_person("me")
+
+
+def question(**more: object) -> ModelRequest:
+    facts = CoachFacts(now=NOON, purpose=FactsPurpose.HEARTBEAT)
+    return ModelRequest(Purpose.HEARTBEAT, "", "s" * 400, (Turn("user", "u" * 40),), 100, facts=facts, **more)  # type: ignore[arg-type]
+
+
+async def test_a_call_is_counted_by_the_size_of_its_prompt_and_priced_by_the_table() -> None:
+    noted: list[Asked] = []
+    model = CountingModel(OfflineModel(), RATES, lambda: NOON, noted.append, name="scripted")
+    reply = await model.complete(question())
+    assert (reply.model, reply.usage.input) == ("claude-haiku-5-5", 110)
+    (asked,) = noted
+    assert (asked.input, asked.output, asked.free) == (110, reply.usage.output, False)
+    assert asked.cost > 0
+    free = CountingModel(OfflineModel(), RATES, lambda: NOON, noted.append, name="offline", free=True)
+    assert (await free.complete(question())).usage == Usage()
+    assert noted[1].free
+    assert noted[1].cost == asked.cost
+    await free.close()
+    assert model.name == "scripted"
+
+
+def test_a_schema_is_read_as_well() -> None:
+    reply = ModelReply("", "", Usage())
+    plain, formed = counted_usage(question(), reply), counted_usage(question(schema={"type": "object"}), reply)
+    assert formed.input > plain.input + 400
+
+
+async def test_a_real_models_own_usage_counts() -> None:
+    class Real:
+        name = "real"
+
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            await asyncio.sleep(0)
+            return ModelReply("hi", "claude-sonnet-5-5", Usage(1, 2, 3, 4))
+
+        async def close(self) -> None:
+            return None
+
+    noted: list[Asked] = []
+    still = StandingStill(Real)
+    model = CountingModel(still, RATES, lambda: NOON, noted.append, name=still.name, estimated=False)
+    reply = await model.complete(question())
+    assert reply.usage == Usage(1, 2, 3, 4)
+    assert (noted[0].model, noted[0].input, noted[0].output) == ("claude-sonnet-5-5", 8, 2)
+    await model.close()
+
+
+def test_documents_are_read_once_and_written_nowhere() -> None:
+    class Files:
+        def __init__(self) -> None:
+            self.reads = 0
+
+        def read(self, agent: str, name: str) -> bytes | None:
+            self.reads += 1
+            return b"old" if name == "GOALS.md" else None
+
+        def write(self, agent: str, name: str, content: bytes) -> None:
+            raise AssertionError("nothing is written")
+
+        def version(self, agent: str, name: str) -> str:
+            return "?"
+
+    files = Files()
+    documents = DocumentsInMemory(files)
+    assert [documents.read("coach", "GOALS.md") for _ in range(3)] == [b"old"] * 3
+    assert files.reads == 1
+    assert documents.version("coach", "MEMORY.md") == ""
+    before = documents.version("coach", "GOALS.md")
+    documents.write("coach", "GOALS.md", b"new")
+    assert documents.read("coach", "GOALS.md") == b"new"
+    assert documents.version("coach", "GOALS.md") != before
+
+
+def test_ids_follow_from_the_seed() -> None:
+    one, same, other = ids_from(1), ids_from(1), ids_from(2)
+    first = [one() for _ in range(3)]
+    assert first == [same() for _ in range(3)]
+    assert first != [other() for _ in range(3)]
+    assert all(len(name) == 8 and name.startswith("r-") for name in first)
