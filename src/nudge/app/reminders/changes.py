@@ -14,6 +14,8 @@ from nudge.core.timer import Timer
 from nudge.errors import NotFoundError, StoreError
 
 _TRIES = 10
+SNOOZED = "snoozed"
+"""In a timer's payload: the person chose this very time when they were reminded before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from nudge.app.dispatch import Firing, Settlement, TimerChangedError
 from nudge.app.ports.conditions import Conditions, Question, Verdict
 from nudge.app.ports.store import Store
+from nudge.app.reminders.changes import SNOOZED
 from nudge.app.reminders.handover import Handover
 from nudge.core.attention import Allow, Candidate, Decision, Defer, Kind, Refuse, Rule
 from nudge.core.durations import format_duration
@@ -122,7 +123,7 @@ class ReminderFiring:
         slot_at = turn.occurrence.slot_at
         text = delivered_text(reminder, slot_at, turn.now, output="" if verdict is None else verdict.output)
         if reminder.to_person:
-            decision = await self._ask_gate(reminder, text, slot_at, turn.now)
+            decision = await self._ask_gate(turn, text)
             if isinstance(decision, Defer):
                 return turn.deferred(decision)
             if isinstance(decision, Refuse):
@@ -131,9 +132,10 @@ class ReminderFiring:
         row = await self._handover(reminder, text, slot_at, turn.now)
         return turn.fired(judgment, row)
 
-    async def _ask_gate(self, reminder: Reminder, text: str, slot_at: Instant, now: Instant) -> Decision:
+    async def _ask_gate(self, turn: _Turn, text: str) -> Decision:
         """The gate's word, with its price paid if it is yes."""
-        candidate = candidate_of(reminder, text, slot_at)
+        reminder, now = turn.reminder, turn.now
+        candidate = candidate_of(reminder, text, turn.occurrence.slot_at, snoozed=turn.snoozed)
         for _ in range(_ASKS):
             decision = await self._gate.decide(reminder.agent, candidate, now)
             if not isinstance(decision, Allow) or await self._gate.take(reminder.agent, decision, candidate, now):
@@ -177,11 +179,14 @@ class _Turn:
         self.reminder = reminder
         self.verdict = verdict
         self.now = settlement.now
+        self.snoozed = bool(settlement.timer.payload.get(SNOOZED))
         self._payload = payload
 
     def record(self, result: Result, reason: str = "", **detail: Any) -> None:
         """The one row of the occurrence. Where slots were missed it is the row of the latest, which stands for all."""
         known: dict[str, Any] = {"name": self.reminder.name} if self.reminder.name else {}
+        if self.snoozed:
+            known["snoozed"] = True
         if self.occurrence.collapsed:
             known["collapsed"] = self.occurrence.collapsed
         if self.verdict is not None:
@@ -215,7 +220,7 @@ class _Turn:
         self.record(Result.DEFERRED, decision.rule.sentence, rule=decision.rule.value, until=rfc3339(decision.until))
         assert self.settlement.recorded is not None
         self.settlement.recorded = replace(self.settlement.recorded, final=False)
-        payload = {**self._payload, _MOVED_TO: decision.until}
+        payload = {**self._payload, _MOVED_TO: decision.until} | ({SNOOZED: True} if self.snoozed else {})
         timer = replace(self.settlement.timer, slot_at=self.occurrence.slot_at, payload=payload)
         self.settlement.following = timer.deferred(decision.until)
         return self.reminder
@@ -237,15 +242,15 @@ def _occurrence(firing: Firing, reminder: Reminder) -> Due:
     return due(reminder, timer.slot_at, firing.now, moved_to=None if moved_to is None else Instant(moved_to))
 
 
-def candidate_of(reminder: Reminder, text: str, slot_at: Instant) -> Candidate:
-    """How the gate sees it. A time the person chose themselves is kept to; one that a condition or idleness chose is
-    not such a time."""
+def candidate_of(reminder: Reminder, text: str, slot_at: Instant, *, snoozed: bool = False) -> Candidate:
+    """How the gate sees it. A time the person chose themselves is kept to, also where they snoozed what a role or a
+    routine asked for; one that a condition or idleness chose is not such a time."""
     waits = reminder.condition is not None and reminder.condition.mode is Mode.ONCE
     chosen = reminder.source in (Source.CLI, Source.CHAT) and not waits and not reminder.idle
     return Candidate(
         Kind.ROUTINE if reminder.source is Source.FILE else Kind.REMINDER,
         asked_by_person=True,
-        set_for_time=chosen,
+        set_for_time=chosen or snoozed,
         allow_ping=reminder.allow_ping,
         critical=reminder.critical,
         has_claim=reminder.reserve,

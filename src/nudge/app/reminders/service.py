@@ -10,7 +10,7 @@ from nudge.app.agents import Agents
 from nudge.app.person import PersonOf
 from nudge.app.ports.reminders import ListedReminder
 from nudge.app.ports.store import Store
-from nudge.app.reminders.changes import Change, Step, change, kept, on_free_slot, timer_at, unknown
+from nudge.app.reminders.changes import SNOOZED, Change, Step, change, kept, on_free_slot, timer_at, unknown
 from nudge.app.reminders.handover import Handover
 from nudge.app.reminders.outlook import DueReminder, claims_of, due_for_person, upcoming_of
 from nudge.core.instants import Instant
@@ -214,7 +214,8 @@ class Reminders:
                 asked = before.chain - 1  # its chain is over: one more of the last link
             after = replace(before, status=Status.ACTIVE, ended_reason="", asked=asked, acknowledged_at=now)
             when = time_in_words(until, now, before.zone)
-            return Change(after, timer_at(after, until), f"Snoozed until {when}: {before.title}.", "snoozed")
+            timer = replace(timer_at(after, until), payload={SNOOZED: True})
+            return Change(after, timer, f"Snoozed until {when}: {before.title}.", "snoozed")
 
         return await self._changed((await self.get(id_or_name)).id, now, step)
 
