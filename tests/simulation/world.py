@@ -228,6 +228,7 @@ class World:
             elif act.text.startswith(PRESS):
                 self.channel.press(act.text.removeprefix(PRESS))
             else:
+                self.invariants.said[act.text] += 1
                 self.channel.say(act.text)
 
     async def _command(self, verb: str, number: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nudge.app.ports.records import FeedLine
 from nudge.core.instants import Instant, parse_rfc3339
@@ -49,13 +49,17 @@ def timeline_of(plan: Plan, record: Record) -> Timeline:
     """What happened inside the plan's days. What happens at one instant is told in this order: the person, the model,
     how it ended, what was sent."""
     by_key = {reminder.key: reminder for reminder in record.reminders}
+    outcomes = [entry for entry in record.entries if isinstance(entry, Outcome)]
+    snoozed = {(one.key, one.slot_at) for one in outcomes if one.detail.get("snoozed")}
     events: list[Event] = [*clock_changes(plan)]
     events += [Signal(act.at) if act.text == PING else Said(act.at, act.text) for act in record.did]
     events += record.asked
     for entry in record.entries:
         if entry.agent == plan.agent:
             events.append(_noted(entry) if isinstance(entry, FeedLine) else _ended(entry, by_key))
-    events += [_sent(one, by_key, record.bucket) for one in record.arrived]
+    for one in record.arrived:
+        sent = _sent(one, by_key, record.bucket)
+        events.append(replace(sent, exact=sent.exact or (sent.key, sent.slot_at) in snoozed))
     inside = [event for event in events if plan.start <= event.at < plan.end]
     samples = tuple(sample for sample in record.samples if plan.start <= sample.at < plan.end)
     return Timeline(plan, in_order(inside), samples, tuple(record.notes))
