@@ -30,9 +30,11 @@ def spend(home: Cli, usage: Any, max_tokens: int = 1_000, *, calls: int = 1) -> 
     async def main() -> None:
         store = await open_store(f"sqlite:///{home.home / 'nudge.db'}")
         spending: Spending = spending_on(store, SystemClock(), WINDOW, PricedModel(usage))
-        for _ in range(calls):
-            await spending.call("coach", question(max_tokens))
-        await store.close()
+        try:
+            for _ in range(calls):
+                await spending.call("coach", question(max_tokens))
+        finally:
+            await store.close()
 
     asyncio.run(main())
 

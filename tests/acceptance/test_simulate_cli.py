@@ -28,8 +28,9 @@ def fingerprint(folder: Path) -> dict[str, tuple[int, int, str]]:
     return found
 
 
-def lived_in(home: Cli, elsewhere: Path) -> None:
-    """A home with all that a simulation could disturb: a database with its journal, a key, a link, a routine."""
+def lived_in(home: Cli, elsewhere: Path) -> sqlite3.Connection:
+    """A home with all that a simulation could disturb: a database with its journal, a key, a link, a routine. The
+    journal is there while the connection that comes back is open."""
     home("reminder", "add", "-m", "Water the plants", "--cron", "0 15 * * *", "--to-person")
     home("reminder", "add", "-m", "Long gone", "--at", "2026-01-05T12:00", "--to-person")
     (home.home / ".env").write_text("ANTHROPIC_API_KEY=sk-ant-secret\n")
@@ -49,11 +50,12 @@ def lived_in(home: Cli, elsewhere: Path) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("INSERT INTO notes (agent, name, value) VALUES ('coach', 'x', '1')")
     connection.commit()
+    return connection
 
 
 def test_it_uses_the_home_and_touches_not_a_byte_of_it(home: Cli, tmp_path: Path) -> None:
     elsewhere = tmp_path / "goals-elsewhere.md"
-    lived_in(home, elsewhere)
+    writer = lived_in(home, elsewhere)
     before = fingerprint(home.home), fingerprint(elsewhere)
     out = home("simulate", *WEEK, "--model", "scripted").stdout
     assert (fingerprint(home.home), fingerprint(elsewhere)) == before
@@ -66,6 +68,7 @@ def test_it_uses_the_home_and_touches_not_a_byte_of_it(home: Cli, tmp_path: Path
     assert "1 condition is a command; it was not run and taken as met." in notes
     assert "reserve kept 2 of 2" in notes
     assert "estimate" in notes
+    writer.close()
 
 
 def test_without_a_home_it_shows_the_coach_of_init_and_makes_none(cli: Cli) -> None:
@@ -76,7 +79,7 @@ def test_without_a_home_it_shows_the_coach_of_init_and_makes_none(cli: Cli) -> N
 
 
 def test_the_same_seed_is_the_same_life_byte_for_byte_and_another_is_not(home: Cli) -> None:
-    lived_in(home, home.home.parent / "goals.md")
+    writer = lived_in(home, home.home.parent / "goals.md")
     runs = []
     for hash_seed in ("1", "2"):
         home.environment["PYTHONHASHSEED"] = hash_seed
@@ -85,6 +88,7 @@ def test_the_same_seed_is_the_same_life_byte_for_byte_and_another_is_not(home: C
         runs.append((text, home("simulate", *WEEK, "--seed", "5", "--json").stdout, page.read_bytes()))
     assert runs[0] == runs[1]
     assert home("simulate", *WEEK, "--seed", "6").stdout != runs[0][0]
+    writer.close()
 
 
 def test_a_longer_run_begins_with_the_same_days(cli: Cli) -> None:

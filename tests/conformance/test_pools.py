@@ -220,9 +220,11 @@ async def test_what_makes_no_sense_is_refused(step: Any, error: type[Exception],
 
 
 @pytest.mark.parametrize("options", [{"keeps_percent": 100}, {"gets_percent": 0}, {"lasts": 0}])
-def test_shares_that_cannot_be_are_refused(options: dict[str, int]) -> None:
+async def test_shares_that_cannot_be_are_refused(options: dict[str, int]) -> None:
+    store = open_sqlite(":memory:")
     with pytest.raises(UsageError):
-        Pools(open_sqlite(":memory:"), **options)
+        Pools(store, **options)
+    await store.close()
 
 
 async def test_an_error_around_a_step_leaves_nothing_of_it(store: SqlStore) -> None:

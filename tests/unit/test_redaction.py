@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from nudge.adapters.logs import configure_logs
+from nudge.adapters.logs import NOISY, configure_logs
 from nudge.core.redaction import HIDDEN, redact
 
 KEY = "sk-ant-api03-" + "Zx9" * 12
@@ -100,6 +100,7 @@ class Written:
 @pytest.fixture
 def written(tmp_path: Path) -> Iterator[Written]:
     root, level, raises = logging.getLogger(), logging.getLogger().level, logging.raiseExceptions
+    levels = {name: logging.getLogger(name).level for name in NOISY}
     console = io.StringIO()
     handlers = configure_logs("debug", SECRETS, tmp_path, stream=console)
     yield Written(tmp_path / "nudge.log", console)
@@ -107,6 +108,8 @@ def written(tmp_path: Path) -> Iterator[Written]:
         root.removeHandler(handler)
         handler.close()
     root.setLevel(level)
+    for name, before in levels.items():
+        logging.getLogger(name).setLevel(before)
     logging.raiseExceptions = raises
 
 

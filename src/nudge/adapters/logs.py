@@ -38,6 +38,7 @@ def _as_if_not_installed(name: str) -> Iterator[None]:
 with _as_if_not_installed("rich"):
     import structlog
 
+NOISY = ("httpx2", "httpcore2", "httpx", "httpcore", "uvicorn", "asyncio")
 _MEGABYTE = 1_000_000
 
 
@@ -118,6 +119,6 @@ def configure_logs(
     for handler in handlers:
         root.addHandler(handler)
     root.setLevel(level.upper())
-    for noisy in ("httpx2", "httpcore2", "httpx", "httpcore", "uvicorn", "asyncio"):
+    for noisy in NOISY:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     return handlers
