@@ -18,7 +18,7 @@ from nudge.app.ports.records import Agent, Lease, Message
 from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.core.outcome import Result
 from nudge.core.timer import RETRY_DELAYS, Timer
-from nudge.errors import ChannelUnavailableError, StoreError
+from nudge.errors import ChannelUnavailableError, RetryableError, StoreError
 from tests.times import NOON
 
 InStore = Callable[..., Any]
@@ -160,6 +160,26 @@ def test_a_handler_that_fails_late_waits_from_its_failure(in_store: InStore) -> 
         assert row.at == NOON + failed[0]
         assert notes.keys == ["good"]  # it had its turn before the second try
         assert failed == [600 * SECOND]
+
+    in_store(scenario)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pushed"),
+    [(float("inf"), HOUR), (1e300, HOUR), (float("nan"), SECOND), (-5.0, SECOND), (0.25, SECOND), (90.0, 90 * SECOND)],
+)
+def test_a_service_may_ask_for_any_time_and_gets_a_sensible_one(in_store: InStore, seconds: float, pushed: int) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+
+        async def busy(firing: Firing) -> None:
+            raise RetryableError("busy", retry_after=seconds)
+
+        await store.timers.set(timer("x", kind="busy"))
+        await run_for(Dispatcher(store, clock, {"busy": busy}, owner="d"), clock, 0.5)
+        left = await store.timers.get("coach", "x")
+        assert left
+        assert left.due_at - NOON == pushed
 
     in_store(scenario)
 

@@ -127,8 +127,10 @@ class Firing:
 
     async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
         """Push the timer out, counted from `now`, and say so. A hook that fails itself keeps nothing back."""
-        retry_after = error.retry_after if isinstance(error, RetryableError) else None
-        pushed = self.timer.pushed_out(now, None if retry_after is None else int(retry_after * SECOND))
+        asked = error.retry_after if isinstance(error, RetryableError) else None
+        # What comes from outside may be no number at all; in this order NaN is nothing, and infinity a day.
+        retry_after = None if asked is None else int(min(86_400.0, max(0.0, asked)) * SECOND)
+        pushed = self.timer.pushed_out(now, retry_after)
         reason = redact(str(error) or type(error).__name__)
         settlement = Settlement(self.timer, now)
         settlement.outcome(
