@@ -244,7 +244,7 @@ class SqliteDatabase:
         except sqlite3.Error as error:
             raise _translated(error, self.path) from error
         if verdict != "ok":
-            raise _damaged(self.path, verdict)
+            raise _damaged(self.path, " ".join(verdict.split()))
 
     async def close(self) -> None:
         self._connection.close()
