@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, combinations
 
 from tests.simulation.faults import Fault, Kind
 from tests.simulation.invariants import Violation
@@ -52,15 +53,16 @@ def broken(seed: int, kinds: Sequence[Kind] = tuple(Kind)) -> Broken | None:
 
 
 def shrunk(seed: int, world: World, kinds: Sequence[Kind] = tuple(Kind)) -> Broken:
-    """Leave out one fault after the other for as long as the same invariant breaks."""
+    """The fewest faults that break the same invariant: none of them, then each alone, then two together, and so on."""
     _, faults = seeded(seed, kinds)
     assert world.violation is not None
-    invariant, best = world.violation.invariant, world
-    numbers = list(range(len(faults)))
-    for number in reversed(range(len(faults))):
-        fewer = [one for one in numbers if one != number]
-        tried = live(seed, fewer, kinds)
+    invariant, every = world.violation.invariant, range(len(faults))
+    for numbers in chain.from_iterable(combinations(every, size) for size in every):
+        tried = live(seed, numbers, kinds)
         if tried.violation is not None and tried.violation.invariant == invariant:
-            numbers, best = fewer, tried
-    assert best.violation is not None
-    return Broken(seed, best.violation, tuple(faults[one] for one in numbers), tuple(numbers), tuple(best.lines))
+            return _broken(tried, tried.violation, faults, numbers)
+    return _broken(world, world.violation, faults, tuple(every))
+
+
+def _broken(world: World, violation: Violation, faults: Sequence[Fault], numbers: tuple[int, ...]) -> Broken:
+    return Broken(world.seed, violation, tuple(faults[one] for one in numbers), numbers, tuple(world.lines))

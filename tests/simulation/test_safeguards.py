@@ -163,13 +163,16 @@ def test_a_seed_that_breaks_prints_the_shortest_set_of_faults_and_how_to_replay_
 ) -> None:
     no_outbox_first(monkeypatch)
     found = next(one for seed in range(MOST_SEEDS) if (one := broken(seed)) is not None)
-    (number,) = found.numbers
+    numbers = ",".join(str(number) for number in found.numbers)
     lines = str(found).splitlines()
     assert lines[0].startswith(f"seed {found.seed} breaks: nothing sent twice: message ")
-    assert lines[1] == "shortest set of faults (1):"
-    assert lines[2].startswith(f"  {number}: crash ")
+    assert lines[1] == f"shortest set of faults ({len(found.numbers)}):"
+    named = lines[2 : lines.index("trace:")]
+    assert [line.split(":")[0].strip() for line in named] == numbers.split(",")
     assert lines[-2].endswith(str(found.violation))
-    assert lines[-1] == f"replay: python -m tests.simulation --seed {found.seed} --faults {number}"
+    assert lines[-1] == f"replay: python -m tests.simulation --seed {found.seed} --faults {numbers}"
     again = live(found.seed, found.numbers)
     assert str(again.violation) == str(found.violation)
     assert again.lines == list(found.lines)
+    for number in found.numbers:
+        assert live(found.seed, [one for one in found.numbers if one != number]).violation is None
