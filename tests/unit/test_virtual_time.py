@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
 import sys
 
 import pytest
@@ -57,3 +58,27 @@ def test_time_does_not_jump_past_a_process_that_answers() -> None:
         return out
 
     assert run_virtual(main, NOON) == b"here\n"
+
+
+LONG_LIFE = """
+from datetime import UTC, datetime
+from nudge.adapters.virtual_time import run_virtual
+
+async def main(clock):
+    started = clock.now()
+    await clock.sleep({days} * 86_400)
+    for _ in range(1_000):
+        await clock.sleep(0.7)
+    return clock.now() - started
+
+print(run_virtual(main, datetime(2026, 1, 1, tzinfo=UTC)))
+"""
+
+
+@pytest.mark.parametrize("days", [100, 365, 3_650])
+def test_a_deadline_comes_however_long_the_loop_has_lived(days: int) -> None:
+    """In a process of its own: where it does not come, nothing inside the loop could tell."""
+    run = subprocess.run(
+        [sys.executable, "-c", LONG_LIFE.format(days=days)], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert int(run.stdout) == pytest.approx(days * DAY + 700 * SECOND, abs=1_000)

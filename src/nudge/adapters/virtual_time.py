@@ -20,6 +20,10 @@ T = TypeVar("T")
 
 _REAL_PATIENCE = 1.0
 
+_RESOLUTION = 5e-7
+"""Seconds that count as the same time. A loop takes the machine's nanosecond; after half a year of virtual seconds a
+float can no longer tell one nanosecond from the next, and a deadline that has come would stay ahead for ever."""
+
 
 class _JumpingSelector(selectors.DefaultSelector):
     """Instead of blocking until a deadline, it tells the loop that the deadline has come."""
@@ -51,6 +55,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         selector = _JumpingSelector()
         self._virtual = 0.0
         super().__init__(selector)
+        self._clock_resolution = _RESOLUTION
         selector.own = len(selector.get_map())
         selector.jump = self._jump
         selector.children = self._has_children
