@@ -230,7 +230,7 @@ class Invariants:
     def _no_reminder_is_lost(self) -> None:
         """What the person set for a time has reached them, unless it still waits, was answered, or nobody can know."""
         reached = {arrival.row.topic for arrival in self.arrivals}
-        reached |= {row["topic"] for row in self._all("SELECT topic FROM outbox WHERE state = 'pending'")}
+        reached |= {row["topic"] for row in self._all("SELECT topic FROM outbox WHERE state IN ('pending', 'sending')")}
         now = self.now()
         for row in self._all("SELECT * FROM reminders WHERE to_person = 1 AND source IN ('cli', 'chat')"):
             if row["id"] in reached or row["status"] in ("active", "paused", "cancelled"):
