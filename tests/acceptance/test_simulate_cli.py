@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,7 +16,7 @@ from tests.acceptance.cli import Cli
 
 pytestmark = pytest.mark.process
 
-WEEK = ("--days", "2", "--from", "2026-02-16")
+WEEK = ("--days", "2", "--from", "2026-02-16", "--person", "early-bird")
 
 
 def fingerprint(folder: Path) -> dict[str, tuple[int, int, str]]:
@@ -93,7 +94,7 @@ def test_the_same_seed_is_the_same_life_byte_for_byte_and_another_is_not(home: C
 
 def test_a_longer_run_begins_with_the_same_days(cli: Cli) -> None:
     short = cli("simulate", *WEEK).stdout
-    long = cli("simulate", "--days", "3", "--from", "2026-02-16").stdout
+    long = cli("simulate", *WEEK, "--days", "3").stdout
     first_days = short[short.index("──") : short.index("\n\nSummary")]
     assert first_days in long
 
@@ -178,7 +179,7 @@ def test_a_long_run_says_how_far_it_is(cli: Cli) -> None:
         (("--model", "real"), 4, "A real model needs a key"),
         (("--compare", "ping_budget"), 2, "'ping_budget' is nothing to compare with"),
         (("--compare", "ping_buget=off"), 2, "Did you mean 'ping_budget'?"),
-        (("--compare", "heartbeat=soon"), 4, "heartbeat"),
+        (("--compare", "heartbeat=soon"), 2, "--compare coach.heartbeat: 'soon' is not a duration"),
         (("--compare", "ping_budget=off", "--html", "x.html"), 2, "A page shows one run"),
     ],
 )
@@ -186,7 +187,18 @@ def test_what_cannot_be_done_is_said_with_the_next_step(cli: Cli, words: tuple[s
     done = cli("simulate", *words, code=code)
     assert says in done.stderr
     assert "next:" in done.stderr
+    assert "nudge-simulate-" not in done.stderr  # the copy is nobody's business
     assert done.stdout == ""
+
+
+def test_the_readme_shows_what_it_prints(cli: Cli) -> None:
+    """The excerpt leaves lines out; those that it has must come, in this order."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text()
+    (words,) = re.findall(r"`nudge (simulate [^`]+)`;", readme)
+    shown = readme.partition("```\n── ")[2].partition("```")[0].splitlines()
+    printed = iter(cli(*words.split()).stdout.splitlines())
+    assert len(shown) > 20
+    assert [line for line in [f"── {shown[0]}", *shown[1:]] if line and line not in printed] == []
 
 
 def test_a_person_of_ones_own(cli: Cli, tmp_path: Path) -> None:

@@ -147,20 +147,23 @@ def test_changes_lie_over_the_configuration(
 
 
 @pytest.mark.parametrize(
-    ("changes", "error", "says"),
+    ("changes", "says"),
     [
-        ({"pingbudget": "off"}, UsageError, "Did you mean 'ping_budget'"),
-        ({"nonsense": "1"}, UsageError, "nothing called 'nonsense'"),
-        ({"ping_budget": "maybe"}, ConfigError, "ping_budget"),
-        ({"capacity": "many"}, ConfigError, "capacity"),
+        ({"pingbudget": "off"}, "Did you mean 'ping_budget'"),
+        ({"nonsense": "1"}, "nothing called 'nonsense'"),
+        ({"ping_budget": "maybe"}, "--compare attention.ping_budget: "),
+        ({"capacity": "many"}, "--compare attention.capacity: "),
     ],
 )
-def test_changes_are_checked_like_a_file(
-    changes: dict[str, str], error: type[Exception], says: str, tmp_path: Path
-) -> None:
-    (tmp_path / "nudge.toml").write_text("")
-    with pytest.raises(error, match=says):
+def test_changes_are_checked_like_a_file(changes: dict[str, str], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=says):
         overridden(Settings(Home(tmp_path), {}, {}), changes)
+
+
+def test_a_mistake_in_the_file_is_told_as_the_files(tmp_path: Path) -> None:
+    (tmp_path / "nudge.toml").write_text("[attention]\ncapacity = 'many'\n")
+    with pytest.raises(ConfigError, match=r"nudge\.toml, line 2: attention\.capacity"):
+        overridden(Settings.read(Home(tmp_path), {}), {"heartbeat": "30m"})
 
 
 def test_every_shipped_person_can_be_simulated() -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -115,20 +115,27 @@ class Config(_Section):
     spending: SpendingSection = SpendingSection()
 
 
+WHAT_IS_POSSIBLE = "See 'nudge config show' for what is possible."
+
+
 def load_config(settings: Settings) -> Config:
     """Check nudge.toml. An error names the file, the line where the field stands, and the field."""
     try:
         return Config.model_validate(dict(settings.table))
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _explained(settings.home.config, first["loc"], first["msg"].removeprefix("Value error, ")) from None
+        raise _explained(settings.home.config, *first_problem(error)) from None
 
 
-def _explained(path: Path, location: tuple[Any, ...], problem: str) -> ConfigError:
-    name = ".".join(str(part) for part in location)
-    line = _line_of(path, [str(part) for part in location])
+def first_problem(error: ValidationError) -> tuple[list[str], str]:
+    """Where the first mistake is, as keys from the outside in, and what it is."""
+    first = error.errors()[0]
+    return [str(part) for part in first["loc"]], first["msg"].removeprefix("Value error, ")
+
+
+def _explained(path: Path, location: list[str], problem: str) -> ConfigError:
+    line = _line_of(path, location)
     where = f"{path}, line {line}" if line else str(path)
-    return ConfigError(f"{where}: {name}: {problem}.", next_step="See 'nudge config show' for what is possible.")
+    return ConfigError(f"{where}: {'.'.join(location)}: {problem}.", next_step=WHAT_IS_POSSIBLE)
 
 
 def _line_of(path: Path, location: list[str]) -> int | None:

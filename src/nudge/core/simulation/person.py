@@ -127,8 +127,9 @@ def waking_hours(profile: Profile, day: date, zone: tzinfo, seed: int) -> tuple[
 
 
 def answer_to(profile: Profile, text: str, kind: str, at: Instant, zone: tzinfo, seed: int) -> Act | None:
-    """Their answer to a message that reached them, or None. They do not answer while they sleep."""
-    random = Random(f"{seed}:{profile.name}:{at}:{kind}")
+    """Their answer to a message that reached them, or None. They do not answer while they sleep. It follows from the
+    time on their clock, so that a life is the same in every zone."""
+    random = Random(f"{seed}:{profile.name}:{to_datetime(at, zone):%Y-%m-%dT%H:%M:%S.%f}:{kind}")
     if random.random() >= profile.replies.probability:
         return None
     low, high = profile.replies.delay_minutes

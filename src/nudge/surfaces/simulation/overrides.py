@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
-from nudge.adapters.config import Config, load_config
+from nudge.adapters.config import WHAT_IS_POSSIBLE, Config, first_problem, load_config
 from nudge.adapters.settings import Settings
 from nudge.errors import UsageError
 
@@ -16,7 +16,8 @@ _WORDS = {"true": True, "false": False, "on": True, "off": False, "yes": True, "
 
 def overridden(settings: Settings, changes: Mapping[str, str]) -> Settings:
     """The settings with those changes, checked like a file. A key is `section.field`, or `field` alone where only one
-    section has it."""
+    section has it. A mistake in the file itself is told as the file's."""
+    load_config(settings)
     table: dict[str, Any] = {
         key: dict(value) if isinstance(value, Mapping) else value for key, value in settings.table.items()
     }
@@ -26,9 +27,12 @@ def overridden(settings: Settings, changes: Mapping[str, str]) -> Settings:
             table[section] = {**table.get(section, {}), field: _read(section, field, value)}
         else:
             table[field] = value
-    changed = Settings(settings.home, settings.environment, table)
-    load_config(changed)
-    return changed
+    try:
+        Config.model_validate(table)
+    except ValidationError as error:
+        location, problem = first_problem(error)
+        raise UsageError(f"--compare {'.'.join(location)}: {problem}.", next_step=WHAT_IS_POSSIBLE) from None
+    return Settings(settings.home, settings.environment, table)
 
 
 def keys() -> dict[str, tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from nudge.app.coach.housekeeping import ASK_AGAIN
 from nudge.app.ports.records import FeedLine
 from nudge.core.instants import Instant, parse_rfc3339
 from nudge.core.outcome import Outcome
@@ -90,10 +91,11 @@ def _ended(outcome: Outcome, by_key: Mapping[str, Reminder]) -> Ended:
 def _sent(arrived: Arrived, by_key: Mapping[str, Reminder], bucket: bool) -> Sent:
     row = arrived.row
     reminder = by_key.get(row.key)
-    exact = row.key == "ask-again" or (reminder is not None and reminder.source in _SET_BY_PERSON)
+    again = row.key == ASK_AGAIN
+    exact = again or (reminder is not None and reminder.source in _SET_BY_PERSON)
     return Sent(
         arrived.at,
-        row.kind,
+        ASK_AGAIN if again else row.kind,
         row.kind if reminder is not None and not reminder.name else _subject(row.key or row.kind, reminder),
         arrived.text,
         row.key,

@@ -133,8 +133,8 @@ def simulations(request: Request) -> Iterator[Simulations]:
 
 
 def _with_table(original: Settings, there: Home, copy: Home) -> Settings:
-    """Errors in the configuration name the person's own file; a home that does not exist has the templates' one."""
-    return original if there.exists else Settings(copy, original.environment, Settings.read(copy, {}).table)
+    """What is wrong is told of the person's own home, also where that does not exist and the templates stand for it."""
+    return original if there.exists else Settings(there, original.environment, Settings.read(copy, {}).table)
 
 
 def _offline(rates: Rates) -> MakeModels:

@@ -35,7 +35,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="the first day (default: today)")
     parser.add_argument("--agent", metavar="NAME", default="coach", help="whose life (default: coach)")
     parser.add_argument(
-        "--person", metavar="NAME", default="night-owl", help="early-bird, night-owl, busy-week, silent, or a YAML file"
+        "--person",
+        metavar="NAME",
+        default="night-owl",
+        help="early-bird, night-owl, busy-week, silent, or a YAML file (default: night-owl)",
     )
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="the same seed gives the same life (default: 1)"
@@ -44,7 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--model",
         choices=("offline", "scripted", "real"),
         default="offline",
-        help="who answers: the offline rules; the rules, charged like a model; a real model (needs a key, costs money)",
+        help="who answers: the offline rules; the rules, charged like a model; a real model, which needs a key and "
+        "costs money (default: offline)",
     )
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts as well")
