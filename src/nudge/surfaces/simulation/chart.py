@@ -22,7 +22,7 @@ KINDS = {
     "reminder": "Reminder or routine",
     "notice": "Notice",
 }
-STYLES = {kind: kind for kind in KINDS} | {"routine": "reminder"}
+STYLES = {kind: kind for kind in KINDS} | {"routine": "reminder", "ask-again": "reminder"}
 
 
 def day_chart(timeline: Timeline) -> str:
