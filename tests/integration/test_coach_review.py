@@ -68,6 +68,19 @@ def test_other_talk_is_answered_and_the_review_offers_to_go_on(coach: Any) -> No
     coach(scenario, model)
 
 
+@pytest.mark.parametrize("words", ["focusing", "leave me alone", "20 more minutes"])
+def test_a_wish_for_peace_is_no_answer_and_pauses_it(words: str, coach: Any) -> None:
+    model = Scripted(says("Of course."))
+
+    async def scenario(rig: Rig) -> None:
+        await rig.say("/review")
+        assert await rig.say(words) == "Of course."
+        assert await status(rig) is Status.PAUSED
+        assert "1 of 9" in await rig.say("continue")
+
+    coach(scenario, model)
+
+
 def test_it_can_be_paused_and_skipped_by_command(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         assert "No review is going on" in await rig.say("/review pause")

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from nudge.core.restraint import recognise
+
 MOST = 3
+_SHORT = 6  # words; "I was focusing on the move all week, so nothing else happened" is an answer
 
 _NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?[1-9][.):]\s+")
 _BULLET = re.compile(r"^[-*•+]\s+")
@@ -23,6 +26,7 @@ class Reply(Enum):
     PAUSE = "pause"
     SKIP = "skip"
     NEXT = "next"
+    RESTRAINT = "restraint"
     ELSEWHERE = "elsewhere"
     ANSWER = "answer"
 
@@ -52,7 +56,7 @@ _ELSEWHERE = re.compile(r"/\w|remind me\b|what(?:'s| is) next\b", re.IGNORECASE)
 
 
 def reads_as(text: str) -> Reply:
-    """How a message reads. A command, a reminder or a question back is not an answer.
+    """How a message reads. A command, a reminder, a question back or a short wish for peace is not an answer.
 
     >>> reads_as("Not now!").value, reads_as("Skip this one").value, reads_as("I wrote every day").value
     ('pause', 'next', 'answer')
@@ -62,6 +66,8 @@ def reads_as(text: str) -> Reply:
     for reply, pattern in _COMPILED:
         if pattern.fullmatch(bare):
             return reply
+    if len(words.split()) <= _SHORT and recognise(words) is not None:
+        return Reply.RESTRAINT
     if not words or _ELSEWHERE.match(words) or (words.endswith("?") and "\n" not in text.strip()):
         return Reply.ELSEWHERE
     return Reply.ANSWER

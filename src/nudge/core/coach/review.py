@@ -183,6 +183,8 @@ def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
         return _skip(review)
     if reading is Reply.PAUSE or (reading is Reply.NO and review.offer is not Offer.NONE):
         return _pause(review)
+    if reading is Reply.RESTRAINT:  # what is said to that is not the review's to say
+        return Step(replace(review, status=Status.PAUSED, offer=Offer.NONE), handled=False)
     offered = review.offer is not Offer.NONE
     if reading is Reply.RESUME or (reading is Reply.YES and (offered or review.status is Status.PAUSED)):
         return _resume(review, now)
