@@ -82,39 +82,35 @@ def read_toml(path: Path) -> dict[str, Any]:
     import tomllib
 
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(
-            f"{path} cannot be read: {error}.", next_step="Check its permissions and encoding."
-        ) from error
-    try:
-        return tomllib.loads(text)
+        return tomllib.loads(_text(path))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
             f"{path} is not valid TOML: {error}.", next_step="Mend that line, then run 'nudge config check'."
         ) from error
 
 
-def read_env_file(path: Path) -> dict[str, str]:
-    """KEY=VALUE lines. Refused if other users of the machine can read it: it holds keys."""
+def _text(path: Path, *, private: bool = False) -> str:
+    """What a file says; nothing where there is none."""
     try:
         mode = path.stat().st_mode
-        if mode & (stat.S_IRWXG | stat.S_IRWXO):
+        if private and mode & (stat.S_IRWXG | stat.S_IRWXO):
             raise ConfigError(
                 f"{path} can be read by other users of this machine (mode {stat.S_IMODE(mode):04o}).",
                 next_step=f"Run 'chmod 600 {path}', or 'nudge doctor --fix'.",
             )
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        return {}
+        return ""
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"{path} cannot be read: {error}.", next_step="Check its permissions and encoding."
         ) from error
+
+
+def read_env_file(path: Path) -> dict[str, str]:
+    """KEY=VALUE lines. Refused if other users of the machine can read it: it holds keys."""
     found = {}
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(_text(path, private=True).splitlines(), 1):
         stripped = line.strip().removeprefix("export ").strip()
         if not stripped or stripped.startswith("#"):
             continue

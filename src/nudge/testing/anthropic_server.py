@@ -18,7 +18,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 from starlette.applications import Starlette
@@ -44,7 +43,7 @@ API_KEY = "sk-ant-fake-key-of-nobody"
 Answer = Callable[[dict[str, Any]], "str | Mapping[str, Any] | Reply"]
 
 
-class FakeAnthropic:
+class FakeAnthropic(Loopback):
     """The service. `answer` is asked where the script is used up; a text becomes text, a mapping becomes a tool call.
 
     >>> import httpx2
@@ -84,7 +83,7 @@ class FakeAnthropic:
                 Route("/control/requests", self._control_requests, methods=["GET"]),
             ]
         )
-        self._loopback = Loopback(self.app)
+        super().__init__(self.app)
 
     def reply(self, answer: str | Mapping[str, Any] | Reply, *, times: int = 1, stop_reason: str | None = None) -> None:
         """Queue an answer."""
@@ -102,10 +101,6 @@ class FakeAnthropic:
             self.faults.clear()
 
     @property
-    def url(self) -> str:
-        return self._loopback.url
-
-    @property
     def requests(self) -> list[dict[str, Any]]:
         """The bodies of all calls that came, failed ones too."""
         with self.bell.lock:
@@ -116,21 +111,6 @@ class FakeAnthropic:
         if not self.bell.wait_for(lambda: len(self._requests) >= count, timeout):
             raise TimeoutError(f"{len(self._requests)} of {count} requests came within {timeout} s.")
         return self.requests
-
-    def start(self) -> None:
-        self._loopback.start()
-
-    def stop(self) -> None:
-        self._loopback.stop()
-
-    def __enter__(self) -> FakeAnthropic:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     async def _messages(self, request: Request) -> Response:
         refusal = self._check_key(request)

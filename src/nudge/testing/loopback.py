@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType, TracebackType
+from typing import Self
 
 import uvicorn
 from starlette.requests import Request
@@ -190,7 +191,7 @@ class Loopback:
             self._thread.join()
         self._server = self._thread = None
 
-    def __enter__(self) -> Loopback:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import Any
 
 from starlette.applications import Starlette
@@ -27,7 +26,7 @@ TOKEN = "1234567890:FAKE-token-of-a-bot-that-is-not-there"  # noqa: S105
 PERSON = 4242
 
 
-class FakeTelegram:
+class FakeTelegram(Loopback):
     """The service, with one bot and everybody who might write to it.
 
     >>> import httpx2
@@ -51,7 +50,7 @@ class FakeTelegram:
         self.bell = self._api.bell
         bot = Route("/bot{token}/{method}", self._api.serve, methods=["GET", "POST"])
         self.app = Starlette(routes=[bot, *control_routes(self)])
-        self._loopback = Loopback(self.app)
+        super().__init__(self.app)
 
     # What the person does
 
@@ -142,10 +141,6 @@ class FakeTelegram:
     # What can be seen
 
     @property
-    def url(self) -> str:
-        return self._loopback.url
-
-    @property
     def sent(self) -> list[SentMessage]:
         with self.bell.lock:
             return list(self._api.state.sent)
@@ -187,21 +182,6 @@ class FakeTelegram:
         """Until a long poll waits (or a request hangs, where a fault says so)."""
         if not self.bell.wait_for(lambda: self._api.waiting is not None or self._api.faults.held > 0, timeout):
             raise TimeoutError(f"Nobody polled within {timeout} s.")
-
-    def start(self) -> None:
-        self._loopback.start()
-
-    def stop(self) -> None:
-        self._loopback.stop()
-
-    def __enter__(self) -> FakeTelegram:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 def main() -> None:
