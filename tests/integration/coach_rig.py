@@ -26,6 +26,7 @@ from nudge.app.ports.messenger import Inbound, Outbound, Receipt
 from nudge.app.ports.model import ModelReply, ModelRequest, Usage
 from nudge.app.ports.records import Agent
 from nudge.app.reminders import Handover, ReminderFiring, Reminders
+from nudge.app.welcome import Welcome
 from nudge.core.instants import Instant
 
 TEMPLATES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
@@ -108,7 +109,7 @@ class Rig:
         self.model = model
         self.desk = Desk(store, HomeDocuments(self.home), "America/Toronto")
         self.gate = Gate(store, self.desk.person, _no_claims)
-        self.delivery = Delivery(store, lambda agent: self.channel)
+        self.delivery = Delivery(store, lambda agent: self.channel, Welcome(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person)
         thinking = Thinking(store, OfflineModel(), model)
         self.dispatcher = Dispatcher(store, clock, {}, owner="rig", longest_wait=3600)

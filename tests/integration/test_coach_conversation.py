@@ -8,6 +8,7 @@ import pytest
 
 from nudge.app.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.app.coach.inbound import OFFSET, RESEND
+from nudge.app.ports.records import Message
 from nudge.core.instants import HOUR, MINUTE, Instant
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from tests.integration.coach_rig import Rig, Scripted, says
@@ -182,6 +183,31 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
         assert not await left_alone(rig)
 
     coach(scenario)
+
+
+@pytest.mark.parametrize(
+    ("pause", "word"),
+    [
+        pytest.param("leave me alone", "okay, what's next?", id="left alone until the next message"),
+        pytest.param("/quiet 3h", "/quiet off", id="quiet is lifted"),
+        pytest.param("/quiet 3h", "/quiet 1s", id="quiet is made shorter"),
+        pytest.param("leave me alone for 3 hours", "/undo", id="a pause is taken back"),
+    ],
+)
+def test_what_waited_for_the_persons_word_comes_with_it(coach_everywhere: Any, pause: str, word: str) -> None:
+    async def scenario(rig: Rig) -> None:
+        written = Message("coach", "The week is over.", "briefing", Instant(NOON - HOUR), key="briefing:weekly")
+        await rig.say("/remind stretch in 20 minutes")
+        await rig.say(pause)
+        await rig.delivery.post(written)
+        await rig.settle(30 * 60)
+        assert not any(text.endswith(("The week is over.", "stretch")) for text in rig.channel.texts)
+        await rig.say(word)
+        await rig.settle(2)
+        assert "The week is over." in rig.channel.texts
+        assert any(text.endswith("stretch") for text in rig.channel.texts)
+
+    coach_everywhere(scenario)
 
 
 @pytest.mark.parametrize("model", [None, Scripted(says("Okay, I hear you.")), Scripted(ModelUnavailableError("down"))])

@@ -32,8 +32,8 @@ CONVERSATION = 5 * MINUTE
 """So long after the person's last message a conversation is going on; exactly five minutes later it is over."""
 
 LEFT_ALONE_RECHECK = HOUR
-"""Nobody knows when "leave me alone" ends. What waits for it asks again after this time, and should be asked again at
-the person's next conversational message."""
+"""Nobody knows when "leave me alone" ends. What waits for it asks again after this time, and at the person's next
+conversational message."""
 
 RUN_RECHECK = MINUTE
 """What the person asked for and could not be said in a run that had spoken already is tried again after this time."""

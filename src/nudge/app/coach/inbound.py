@@ -137,7 +137,7 @@ class Listener:
             Saying(agent, said_at, "user", text, "conversation", update.forwarded)
         )
         if update.forwarded:
-            await self._store.attention.conversation(agent, said_at)
+            await self._wishes.wrote(agent, said_at, now)
         else:
             before = await self._wishes.heard(agent, text, said_at, now)
             if before is not None:
