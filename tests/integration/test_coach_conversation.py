@@ -179,6 +179,7 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
         await rig.say("leave me alone")
         await rig.say("/ping")
         assert await left_alone(rig)
+        assert "• left alone until you write to me" in await rig.say("/status")
         await rig.say("okay, what's next?")
         assert not await left_alone(rig)
 

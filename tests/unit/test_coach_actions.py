@@ -193,16 +193,17 @@ def test_five_actions_at_most() -> None:
     one = {"action": "set_quiet", "duration": "1h"}
     accepted, refused = read_actions([one] * 7, NOW, TARGETS)
     assert len(accepted) == 5
-    assert [r.reason for r in refused] == ["2 more than 5 actions"]
+    assert [r.reason for r in refused] == ["I do 5 things at a time, and these were 7"]
     assert read_actions("all", NOW, TARGETS)[1][0].reason == "actions is not a list"
     assert read_actions(None, NOW, TARGETS) == ((), ())
 
 
-def test_a_refusal_is_told_where_the_person_can_use_it() -> None:
+def test_a_refusal_is_told() -> None:
     refused = read(action="set_quiet", duration="3 weeks")
     assert isinstance(refused, RefusedAction)
     assert explain(refused) == "I couldn't set that quiet time: quiet lasts a week at most."
-    assert explain(RefusedAction("run_shell", "there is no such action")) == ""
+    unknown = RefusedAction("run_shell", "there is no such action")
+    assert explain(unknown) == "I couldn't do all of that: there is no such action."
 
 
 def test_memory_is_changed_by_one_line() -> None:

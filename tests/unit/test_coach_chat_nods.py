@@ -23,6 +23,14 @@ def test_a_sentence_is_not_a_nod(words: str) -> None:
     assert said not in FINE
 
 
+def test_the_words_under_a_photo_are_read() -> None:
+    bare, under = (
+        chat(CoachFacts(now=NOON, purpose=Purpose.CONVERSATION, text=text))
+        for text in ("what's next?", "[photo] what's next?")
+    )
+    assert bare == under
+
+
 def test_the_first_word_of_a_night_does_not_promise_an_hour_that_is_gone() -> None:
     from nudge.core.coach.briefings import Briefing
     from nudge.core.coach.facts import CoachState

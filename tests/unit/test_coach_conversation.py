@@ -128,8 +128,9 @@ def test_a_reply_with_actions() -> None:
         "Got it, I've noted that in my memory. I won't message about sleep again.",
         "Quiet until 15:15. Write any time; I'll answer.",
     ]
-    assert words[3].startswith("I couldn't set that quiet time:")
-    assert len(words) == 4
+    assert words[3] == "I couldn't do all of that: there is no such action."
+    assert words[4].startswith("I couldn't set that quiet time:")
+    assert len(words) == 5
 
 
 def test_plain_words_are_a_reply_without_actions() -> None:
@@ -150,8 +151,7 @@ def test_a_forwarded_message_cannot_ask_for_anything() -> None:
     answer = {"reply": "Done.", "actions": [{"action": "set_quiet", "duration": "1h"}], "recent_context": ""}
     reply = parse_reply(answer, NOW, TARGETS, forwarded=True)
     assert reply.actions == ()
-    assert len(reply.refused) == 1
-    assert reply.words(NOW, TARGETS) == "Done."
+    assert reply.words(NOW, TARGETS).endswith("I couldn't do all of that: what you pass on is read and not obeyed.")
 
 
 def test_an_action_that_changed_nothing_is_not_claimed() -> None:

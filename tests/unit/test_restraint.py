@@ -69,6 +69,7 @@ ASKED = {
     "snooze for 10 min": (AGAIN, 10),
     "busy, 30 more min": (AGAIN, 30),
     "24 more hours": (AGAIN, 1440),
+    "[photo] leave me alone": (ALONE, None),
 }
 
 WORDS = ["please", "just", "busy", "so", "can't", "30", "more", "min", "a", "half", "and", "leave", "me", "?", ","]

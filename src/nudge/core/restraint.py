@@ -134,7 +134,7 @@ def _clauses(text: str) -> list[str]:
     plain = re.sub(r"[@_*~\"“”]+", " ", text[:_READ].lower().replace("’", "'").replace("‘", "'").replace("‑", "-"))
     spaced = re.sub(r"\bthe next (?=hour\b)", "the next one ", re.sub(r"[ \t]+", " ", plain))
     timed = _AMOUNT.sub(_as_word, spaced)
-    parts = re.split(r"(?<=\?)|[.!;:,\n\r()…—–]+|\s-+\s|\s(?=(?:but|so|because|cuz|cos)\s)", timed)
+    parts = re.split(r"(?<=\?)|[.!;:,\n\r()\[\]…—–]+|\s-+\s|\s(?=(?:but|so|because|cuz|cos)\s)", timed)
     return [clause for part in parts if (clause := " ".join(part.split()))]
 
 

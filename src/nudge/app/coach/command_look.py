@@ -119,6 +119,8 @@ class LookCommands:
             if until is not None and until > now:
                 join = "at" if name.startswith("I") else "until"
                 lines.append(f"{name} {join} {_clock(until, now, zone)}")
+        if wishes.left_alone:
+            lines.append("left alone until you write to me")
         if self._desk.targets(agent).is_quiet(now):
             lines.append("quiet hours now")
         return lines

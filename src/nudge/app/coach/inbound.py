@@ -14,6 +14,7 @@ from nudge.app.coach.buttons import Buttons
 from nudge.app.coach.commands import Asked, Command, help_text, read_command
 from nudge.app.coach.conversation import KIND, Heard, turn_key
 from nudge.app.coach.housekeeping import SIGNAL_ASKED, activity_timer
+from nudge.app.coach.nudges import short
 from nudge.app.coach.replies import Replies
 from nudge.app.coach.undo import Deed, Undo
 from nudge.app.coach.wishes import PersonWishes
@@ -141,7 +142,9 @@ class Listener:
         else:
             before = await self._wishes.heard(agent, text, said_at, now)
             if before is not None:
-                await self._undo.remember(agent, Deed("the pause you asked for", wishes=before, said=number))
+                await self._undo.remember(
+                    agent, Deed(f"the pause you asked for (“{short(text)}”)", wishes=before, said=number)
+                )
         heard = Heard(number, text, update.forwarded, typed, hidden=text != update.text.strip())
         await self._store.timers.set(heard.timer(agent, now))
 

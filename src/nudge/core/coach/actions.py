@@ -122,7 +122,7 @@ def read_actions(raw: object, now: Instant, targets: Targets) -> tuple[tuple[Act
     read = [read_action(one, now, targets) for one in raw[:MOST_ACTIONS]]
     refused = [one for one in read if isinstance(one, RefusedAction)]
     if len(raw) > MOST_ACTIONS:
-        refused.append(RefusedAction("?", f"{len(raw) - MOST_ACTIONS} more than {MOST_ACTIONS} actions"))
+        refused.append(RefusedAction("?", f"I do {MOST_ACTIONS} things at a time, and these were {len(raw)}"))
     return tuple(one for one in read if not isinstance(one, RefusedAction)), tuple(refused)
 
 

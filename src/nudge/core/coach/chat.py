@@ -24,12 +24,15 @@ Answer = tuple[str, list[dict[str, Any]]]
 
 _LONGEST = 500
 """Characters of a message that a rule reads; nobody types a command that long."""
+_ATTACHED = re.compile(r"\[[a-z ]+\] ")
+"""What comes before the words under a photo or a file, for a mind that makes something of it."""
 
 
 def chat(facts: CoachFacts) -> Answer:
     """The answer to the person's words; the first rule that understands them answers. What somebody else wrote and the
     person only passed on is not obeyed."""
     words = one_line(facts.text.replace("’", "'").replace("‘", "'")).rstrip(" .!")
+    words = words[attached.end() :] if (attached := _ATTACHED.match(words)) else words
     if facts.forwarded:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:

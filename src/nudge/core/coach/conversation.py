@@ -152,11 +152,8 @@ def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets,
     if not isinstance(data, Mapping) or not isinstance(data.get("reply"), str):
         return Reply("", well_formed=False)
     actions, refused = read_actions(data.get("actions"), now, targets)
-    if forwarded:
-        refused += tuple(
-            RefusedAction("?", f"{type(one).__name__} in answer to a forwarded message") for one in actions
-        )
-        actions = ()
+    if forwarded and (actions or refused):
+        actions, refused = (), (RefusedAction("?", "what you pass on is read and not obeyed"),)
     context = data.get("recent_context")
     text = data["reply"].strip()
     summary = shorten(readable(context)) if isinstance(context, str) else ""

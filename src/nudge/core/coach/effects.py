@@ -99,8 +99,8 @@ def explain(refused: RefusedAction) -> str:
         "add_reminder": "set that reminder",
         "set_quiet": "set that quiet time",
         "set_state": "set that",
-    }.get(refused.name)
-    return f"I couldn't {what}: {refused.reason}." if what else ""
+    }.get(refused.name, "do all of that")
+    return f"I couldn't {what}: {refused.reason}."
 
 
 def _to_you(words: str) -> str:

@@ -12,6 +12,7 @@ from nudge.app.attention import Gate
 from nudge.app.books import WAKE, SpendingPlan
 from nudge.app.coach.background import KIND as LETTERS
 from nudge.app.coach.background import Background
+from nudge.app.coach.command_look import no_budget
 from nudge.app.coach.conversation import KIND as TURN
 from nudge.app.coach.desk import Desk
 from nudge.app.coach.heartbeat import DecisionLog
@@ -139,7 +140,7 @@ class Daemon:
             to_person,
             history=ports.history,
             redactor=ports.redactor,
-            budget_words=self._budget_words,
+            budget_words=self._budget_words if ports.model else no_budget,
             secrets=options.secrets,
             poke=self.poke,
         )
