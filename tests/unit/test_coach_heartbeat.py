@@ -84,6 +84,11 @@ def test_a_first_day_has_nothing_to_tell() -> None:
     assert fence("(none)") in message
 
 
+def test_a_quiet_time_that_is_over_is_not_set() -> None:
+    message = heartbeat_prompt(TEMPLATES, CoachState(quiet_until=NOW), (), NOW, Targets()).message
+    assert "Quiet mode until: not set\n" in message
+
+
 def test_the_templates_make_a_prompt_of_at_most_2100_tokens() -> None:
     due = (DueReminder("r1", "Reply to Mary about the paper", NOW), DueReminder("r2", "Book the train to Ottawa", NOW))
     state = CoachState(last_user_message=NOW, last_activity=NOW, quiet_until=NOW)

@@ -22,6 +22,7 @@ DECISION_SCHEMA: dict[str, Any] = {
     "properties": {
         "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update"]},
         "message": {"type": "string"},
+        "topic": {"type": "string"},
         "state_updates": {
             "type": "object",
             "properties": {

@@ -17,8 +17,9 @@ from nudge.core.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 ANSWER_RULE = (
     "Answer with exactly HEARTBEAT_OK or with one JSON object of the form you are given, and nothing else: no words "
-    "around it, no code fence. Anything else is thrown away. state_updates may only hold bedtime_nudge_sent: true, "
-    "morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead."
+    "around it, no code fence. Anything else is thrown away. topic may name in a word or two what a message is about; "
+    "the same words on the same topic do not go out twice in a day. state_updates may only hold bedtime_nudge_sent: "
+    "true, morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead."
 )
 _FLOOR = 150
 """Tokens that each text keeps, however long the others are."""
@@ -84,7 +85,7 @@ Today's proactive messages sent: {state.proactive_today}
 Bedtime nudge sent today: {_yes(state.bedtime_nudges > 0)}
 Morning brief sent today: {_yes(state.morning_brief_sent)}
 Weekly review in progress: {_yes(state.review_in_progress)}
-Quiet mode until: {"not set" if state.quiet_until is None else clock(state.quiet_until, targets)}
+Quiet mode until: {_until(state.quiet_until, now, targets)}
 
 --- GOALS.md ---
 {fence(texts["goals"])}
@@ -133,6 +134,10 @@ def ago(at: Instant, now: Instant) -> str:
 
 def _past(at: Instant | None, now: Instant, targets: Targets) -> str:
     return "none yet (never)" if at is None else f"{clock(at, targets)} ({ago(at, now)})"
+
+
+def _until(at: Instant | None, now: Instant, targets: Targets) -> str:
+    return "not set" if at is None or at <= now else clock(at, targets)
 
 
 def _reminder(reminder: DueReminder, targets: Targets) -> str:
