@@ -28,6 +28,8 @@ REFUSED = [
     ("9:30", "9:30pm today or 9:30am tomorrow"),
     ("today at 9", "9pm"),
     ("friday 5", "5am or 5pm"),
+    ("every friday 5", "5am or 5pm"),
+    ("15h", "in 15h or 15:00"),
     ("friday 25", "25"),
     ("13pm", "13pm"),
     ("3.5pm", "missing after"),

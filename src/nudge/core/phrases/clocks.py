@@ -73,6 +73,8 @@ def _read_following(reader: Reader) -> Clock | None:
 def _read_clock(reader: Reader, *, after_clock: bool = False) -> Clock | None:
     reader.take("due")
     said_at = reader.take("at", "by") or reader.take_mark("@")
+    if reader.peek().text == "12" and reader.word(1) in _NAMED:
+        reader.advance()
     named = reader.take_from(_NAMED)
     if named is not None:
         return named

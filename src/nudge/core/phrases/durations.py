@@ -13,6 +13,8 @@ from nudge.core.phrases.tokens import Kind
 from nudge.core.phrases.vocabulary import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS
 
 _HALF: Final = Fraction(1, 2)
+_HOURS: Final = tuple(str(hour) for hour in range(13, 24))
+"""With an h behind it, each is a time of day to many, and a distance to others."""
 
 
 def read_from_now(reader: Reader) -> Shift | None:
@@ -29,6 +31,8 @@ def read_from_now(reader: Reader) -> Shift | None:
         raise Refused("that is in the past")
     a_clock = reader.tokens[reader.at - 1].kind is Kind.NUMBER  # 15h30 without "in"
     lone = start == 0 and reader.done and not reader.free and not a_clock
+    if lone and len(reader.tokens) == 2 and reader.tokens[0].text in _HOURS and reader.tokens[1].text == "h":
+        raise Refused(f"say in {reader.tokens[0].text}h or {reader.tokens[0].text}:00")
     return _not_empty(shift) if lone else None
 
 
@@ -50,7 +54,7 @@ def _read_next_term(reader: Reader) -> Shift | None:
 
 
 def _read_term(reader: Reader, *, unit_alone: bool = False) -> Shift | None:
-    fraction = reader.attempt(_read_fraction_of_hour)
+    fraction = reader.attempt(_read_fraction)
     if fraction is not None:
         return fraction
     another = reader.take("another")
@@ -75,18 +79,16 @@ def _read_term(reader: Reader, *, unit_alone: bool = False) -> Shift | None:
     return shift
 
 
-def _read_fraction_of_hour(reader: Reader) -> Shift | None:
-    """ "half an hour", "a half hour", "a quarter of an hour"."""
+def _read_fraction(reader: Reader) -> Shift | None:
+    """ "half an hour", "a half hour", "half a day", "a quarter of an hour"."""
     reader.take("a")
     if reader.take("half"):
-        part = _HALF
-        reader.take("an")
-    elif reader.take("quarter"):
-        part = Fraction(1, 4)
-        reader.take_row("of", "an")
-    else:
+        reader.take("a", "an")
+        return _read_unit(reader, _HALF)
+    if not reader.take("quarter"):
         return None
-    return Shift(microseconds=int(part * HOUR)) if reader.take("hour") else None
+    reader.take_row("of", "an")
+    return Shift(microseconds=HOUR // 4) if reader.take("hour") else None
 
 
 def _read_count(reader: Reader) -> Fraction | None:

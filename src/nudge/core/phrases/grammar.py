@@ -56,6 +56,12 @@ class Reading:
     def names_a_day(self) -> bool:
         return any(piece is not None for piece in (self.day, self.shift, self.exact, self.rule, self.interval))
 
+    @property
+    def lacks_a_clock(self) -> bool:
+        """Whether a time of day is supplied for it: that of a bare day, of "tonight", of "every monday"."""
+        counted = self.shift is not None and not self.shift.microseconds
+        return not self.clocks and bool(counted or self.day or self.rule or self.part)
+
     def with_day(self, day: Day) -> Reading:
         """This reading with one more day. A weekday may stand beside its own date, or beside "next week"."""
         merged = day if self.day is None else _merge(self.day, day) or _merge(day, self.day)

@@ -154,7 +154,7 @@ def _time_on_a_day(reading: Reading, clock: Clock | None, part: Part | None, now
     if clock is None:
         at = part.default if part is not None else CLOSING_TIME if isinstance(reading.day, EndOf) else DEFAULT_TIME
         if reading.day == InDays(0) and _on(local_date(now, zone), at, zone) <= now:
-            raise Refused(f"{clock_text(at)} today is in the past; add a time, such as today 11pm")
+            raise Refused(f"{clock_text(at)} today is in the past; add a time, such as today 11:59pm")
         return at
     if part is not None:
         return part.fit(clock)

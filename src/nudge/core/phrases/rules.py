@@ -20,7 +20,9 @@ def rule_times(rule: Rule, clocks: tuple[Clock, ...], part: Part | None) -> tupl
     times: set[time] = set()
     for clock in clocks:
         if clock.alone and part is None:
-            raise Refused(f"say at {clock.said}, or {clock.said}:00", RULE_EXAMPLES)
+            early = 1 <= clock.at.hour < 6
+            ways = f"{clock.said}am or {clock.said}pm" if early else f"at {clock.said}, or {clock.said}:00"
+            raise Refused(f"say {ways}", RULE_EXAMPLES)
         if clock.midnight and rule.freq is not Freq.DAILY:
             raise Refused("say 11:59pm on that day or 00:00 on the next", RULE_EXAMPLES)
         if part is None and not clock.marked and clock.at.hour < 6:

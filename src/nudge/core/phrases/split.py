@@ -10,19 +10,24 @@ from zoneinfo import ZoneInfo
 
 from nudge.core.instants import Instant
 from nudge.core.phrases.dateparser_gate import translate
-from nudge.core.phrases.grammar import read
+from nudge.core.phrases.grammar import Reading, read
+from nudge.core.phrases.leftovers import refuse_cut, refuse_other_clock, refuse_other_day, without_joint
 from nudge.core.phrases.refusal import REMINDER_EXAMPLES, Refused, Unread, refusal, shown
 from nudge.core.phrases.resolve import resolve
 from nudge.core.phrases.result import Understood
 from nudge.core.phrases.tokens import Kind, tokenize
 from nudge.core.phrases.understanding import read_any
-from nudge.core.phrases.vocabulary import LONG_WEEKDAYS, SHORT_WEEKDAYS, VOCABULARY
+from nudge.core.phrases.vocabulary import SHORT_WEEKDAYS, VOCABULARY
 
 MOST_WORDS: Final = 14
 """How many words of either end are looked at; no phrase for a time is longer."""
 
 _WORD: Final = re.compile(r"\S+")
-_ASKED: Final = re.compile(r"(?:please\s+)?(?:/remind(?:@\w+)?|remind\s+me)(?!\S)\s*", re.IGNORECASE)
+_ASKED: Final = re.compile(
+    r"(?:(?:hey|please|(?:can|could|would|will)\s+you),?\s+){0,3}(?:/remind(?:@\w+)?|remind\s+me)(?![^\s:,])[\s:,]*",
+    re.IGNORECASE,
+)
+_THANKED: Final = re.compile(r"[\s,]+(?:please|pls|thanks|thank\s+you)[.!]*\Z", re.IGNORECASE)
 _LINK: Final = re.compile(r"(?:to|that|about|of)\s+", re.IGNORECASE)
 _LINK_LAST: Final = re.compile(r"(?:(?<=\s)|\A)(?:to|that|about|of)\Z", re.IGNORECASE)
 _BY: Final = re.compile(r"\sby\s", re.IGNORECASE)
@@ -30,12 +35,6 @@ _TRAILING: Final = re.compile(r"(?:(?<=\s)|\A)(?:by|at|on|due|@)\Z", re.IGNORECA
 _QUOTED: Final = re.compile(r"""\s*["“](?P<message>[^"“”]+)["”](?P<after>[^"“”]*)\Z""")
 _QUOTED_LAST: Final = re.compile(r"""(?P<before>[^"“”]*)["“](?P<message>[^"“”]+)["”]\s*\Z""")
 _EDGES: Final = " \t\r\n,;:-–—"
-_OTHER_SENSE: Final = frozenset(
-    ("about", "after", "around", "before", "between", "for", "from", "of", "since", "than", "till", "until", "within")
-)
-"""Words that make the time behind them a part of the message: "book a table for friday"."""
-
-_DAY_WORDS: Final = frozenset((*LONG_WEEKDAYS, "today", "tomorrow", "tonight"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,13 @@ class _Time:
 
     said: str
     rest: str
-    understood: Understood | None
-    refused: Refused | None
-    names_a_day: bool
+    reading: Reading | None = None
+    understood: Understood | None = None
+    refused: Refused | None = None
+
+    @property
+    def names_a_day(self) -> bool:
+        return self.reading is None or self.reading.names_a_day
 
 
 def split_reminder(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
@@ -79,7 +82,7 @@ def _split(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
         found = _quoted(quoted, now, zone)
         if found is not None:
             return found
-    body, asked = _without_asking(text.strip())
+    body, asked = _without_asking(_THANKED.sub("", text.strip()))
     start = next(_times_at_start(body, now, zone), None)
     end = next(_times_at_end(body, now, zone), None)
     chosen = _choose(start, end, now, zone)
@@ -89,7 +92,7 @@ def _split(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
         assert chosen.refused is not None
         raise Refused(f"{shown(chosen.said)} is not clear: {chosen.refused.why}")
     message = _clean(chosen.rest, asked=asked)
-    _refuse_other_sense(message, chosen, after=chosen is not start)
+    _refuse_leftovers(message, chosen, now, zone, first=chosen is not end, last=chosen is not start)
     return message, chosen.understood
 
 
@@ -116,9 +119,7 @@ def _choose(start: _Time | None, end: _Time | None, now: Instant, zone: ZoneInfo
     joined = _time(f"{start.said} {end.said}", start.rest.removesuffix(end.said), now, zone)
     clear = start.understood is not None and end.understood is not None
     if joined is None or (clear and joined.understood is None):
-        raise Refused(
-            f"{shown(start.said)} and {shown(end.said)} are two times; leave one out, or put the message in quotes"
-        )
+        _refuse_second(start, end.said)
     return joined
 
 
@@ -140,16 +141,15 @@ def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
     """The longest run of words wins, even if it is refused: "at 5 friday" must not become "friday"."""
     if said.strip(".!").casefold() in SHORT_WEEKDAYS:
         return None  # "sit in the sun"
-    names_a_day = True
+    reading = None
     try:
         reading = read(said, free=True)
-        names_a_day = reading.names_a_day
-        return _Time(said, rest, resolve(reading, now, zone), None, names_a_day)
+        return _Time(said, rest, reading, resolve(reading, now, zone))
     except Unread:
         return None
     except Refused as refused:
         known = all(token.text in VOCABULARY for token in tokenize(said) if token.kind is Kind.WORD)
-        return _Time(said, rest, None, refused, names_a_day) if known else None
+        return _Time(said, rest, reading, refused=refused) if known else None
 
 
 def _after_last_by(body: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
@@ -175,14 +175,23 @@ def _clean(rest: str, *, asked: bool) -> str:
     return _TRAILING.sub("", message).strip(_EDGES)
 
 
-def _refuse_other_sense(message: str, chosen: _Time, *, after: bool) -> None:
-    words = [token.text for token in tokenize(message) if token.kind is Kind.WORD]
-    if after and words and words[-1] in _OTHER_SENSE:
+def _refuse_leftovers(message: str, chosen: _Time, now: Instant, zone: ZoneInfo, *, first: bool, last: bool) -> None:
+    """Refuse a time of which a part, or another one, is left at an edge of the message or inside it."""
+    said, reading = chosen.said, chosen.reading
+    assert reading is not None
+    if last:
+        _refuse_second(next(_times_at_end(without_joint(message, last=True), now, zone), None), said)
+        refuse_cut(message, said, reading)
+    if first:
+        _refuse_second(next(_times_at_start(without_joint(message, last=False), now, zone), None), said)
+    if not reading.names_a_day:
+        refuse_other_day(message, said, first=first, last=last)
+    if reading.lacks_a_clock:
+        refuse_other_clock(message, said)
+
+
+def _refuse_second(other: _Time | None, said: str) -> None:
+    if other is not None:
         raise Refused(
-            f'"{words[-1]} {chosen.said}" may belong to the message; say on, at or by, or put the message in quotes'
-        )
-    days = _DAY_WORDS.intersection(words)
-    if days and not chosen.names_a_day:
-        raise Refused(
-            f'the message says "{min(days)}" and {shown(chosen.said)} names no day; put them together at the end'
+            f"{shown(other.said)} and {shown(said)} are two times; leave one out, or put the message in quotes"
         )
