@@ -87,6 +87,8 @@ async def test_a_name_is_taken_while_its_reminder_can_fire(store: SqlStore) -> N
     await store.reminders.save_state(replace(one, status=Status.CANCELLED))
     await put(store, made(6, name="stretch"))
     assert [found.id for found in await store.reminders.named("stretch", "coach")] == ["r-000006"]
+    assert [found.id for found in await store.reminders.named_ended("stretch")] == [one.id]
+    assert await store.reminders.named_ended("") == []
 
 
 async def test_a_list_shows_the_next_one_first_then_what_rests(store: SqlStore) -> None:

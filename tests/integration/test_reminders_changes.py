@@ -83,6 +83,21 @@ def test_it_is_found_by_id_or_by_its_only_name(in_store: InStore) -> None:
     in_store(scenario)
 
 
+def test_one_that_has_ended_is_found_by_its_name_until_another_takes_it(in_store: InStore) -> None:
+    async def scene(world: World) -> None:
+        first = await world.add("x", name="ci", every="1h")
+        await world.reminders.complete("ci", world.now)
+        assert (await world.reminders.edit("ci", {"every": "2h"}, world.now)).reminder.id == first.id
+        await world.reminders.remove("ci", world.now)
+        second = await world.add("x", name="ci", every="1h")
+        assert (await world.reminders.get("ci")).id == second.id
+        await world.reminders.remove("ci", world.now)
+        with pytest.raises(UsageError, match="2 reminders called 'ci'"):
+            await world.reminders.get("ci")
+
+    play(in_store, scene)
+
+
 def test_pausing_and_resuming_goes_on_with_the_next_time(in_store: InStore) -> None:
     async def scene(world: World) -> None:
         made = await world.add("x", every="30m")

@@ -48,6 +48,9 @@ class SqlReminders:
             rows = await self._db.all("reminders_named_of", {"name": name, "agent": agent})
         return [_reminder(row) for row in rows]
 
+    async def named_ended(self, name: str) -> Sequence[Reminder]:
+        return [_reminder(row) for row in await self._db.all("reminders_named_ended", {"name": name})]
+
     async def listed(
         self, agent: str | None = None, *, ended: bool = False, limit: int = 50
     ) -> Sequence[ListedReminder]:

@@ -66,6 +66,10 @@ class Reminders(Protocol):
         """Those of that name that can still fire."""
         ...
 
+    async def named_ended(self, name: str) -> Sequence[Reminder]:
+        """The last few of that name that have ended, the latest first."""
+        ...
+
     async def listed(
         self, agent: str | None = None, *, ended: bool = False, limit: int = 50
     ) -> Sequence[ListedReminder]:

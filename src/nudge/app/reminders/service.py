@@ -99,15 +99,15 @@ class Reminders:
         raise StoreError("No free id was found for the reminder.", next_step="Try again.")
 
     async def get(self, id_or_name: str) -> Reminder:
-        """By id, also one that has ended; or by name, if only one that can still fire has it."""
+        """By id or by name. One that can still fire has its name alone; of those that have ended, only one may have it."""
         if ID.fullmatch(id_or_name):
             found = await self._store.reminders.get(id_or_name)
             if found is None:
                 raise unknown(id_or_name)
             return found
-        named = await self._store.reminders.named(id_or_name)
+        named = await self._store.reminders.named(id_or_name) or await self._store.reminders.named_ended(id_or_name)
         if len(named) > 1:
-            ids = ", ".join(f"{one.id} ({one.agent})" for one in named)
+            ids = ", ".join(f"{one.id} ({one.agent}, {one.status.value})" for one in named)
             raise UsageError(f"There are {len(named)} reminders called {id_or_name!r}.", next_step=f"Say which: {ids}.")
         if not named:
             raise unknown(id_or_name)

@@ -43,7 +43,7 @@ def fill(message: str, values: Mapping[str, str]) -> str:
 def literal(text: str) -> str:
     """A message that says the text as it stands, for who types a sentence and knows of no variables.
 
-    >>> fill(literal("fix {name} in the template"), {"name": "x"})
-    'fix {name} in the template'
+    >>> fill(literal("fix {name} and {{ name }} and {{name}}"), {"name": "x"})
+    'fix {name} and {{ name }} and {{name}}'
     """
-    return _PLACE.sub(lambda match: match[0] if match[1] else f"{{{match[0]}}}", text)
+    return _PLACE.sub(lambda match: f"{{{match[0]}}}", text)

@@ -34,6 +34,10 @@ SELECT * FROM reminders WHERE name = :name AND name <> '' AND status IN ('active
 SELECT * FROM reminders
 WHERE name = :name AND agent = :agent AND name <> '' AND status IN ('active', 'paused')
 
+-- name: reminders_named_ended
+SELECT * FROM reminders WHERE name = :name AND name <> '' AND status IN ('completed', 'cancelled')
+ORDER BY created_at DESC, id LIMIT 5
+
 -- A timer's key is 'reminder:' and the id.
 -- name: reminders_listed
 SELECT r.id, r.agent, r.name, r.message, r.schedule_words, r.status, r.ended_reason, r.to_person, r.source, r.tz,

@@ -14,6 +14,7 @@ from nudge.surfaces.cli.render import note, out_json
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="only this agent's")
     parser.add_argument("--all", action="store_true", help="also what is completed or removed")
+    parser.add_argument("--json", action="store_true", help="as JSON, which it always is")
 
 
 def run(args: argparse.Namespace) -> int:
