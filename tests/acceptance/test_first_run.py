@@ -40,6 +40,14 @@ def test_init_guesses_the_time_zone_and_goals_md_decides_it(cli: Cli) -> None:
     assert cli.json("config", "show")["config"]["timezone"] == "Europe/Berlin"
 
 
+def test_init_takes_the_time_zone_of_a_configuration_that_was_there_first(cli: Cli) -> None:
+    cli.environment["TZ"] = "UTC"
+    cli.home.mkdir(exist_ok=True)
+    (cli.home / "nudge.toml").write_text('timezone = "America/Toronto"\n')
+    cli("init")
+    assert cli.json("config", "show")["config"]["timezone"] == "America/Toronto"
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.render import out, out_json
+from nudge.surfaces.cli.render import note, out, out_json
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,9 @@ def run(args: argparse.Namespace) -> int:
     plan_of(context.settings)
     _ = context.zone
     roles = sorted(load_roles(context.home))
+    named = context.settings.table.get("timezone") or context.settings.timezone
+    if named != context.settings.timezone:
+        note(f"nudge.toml says {named}, but {context.settings.timezone} in the coach's GOALS.md wins.")
     if args.json:
         out_json({"ok": True, "roles": roles})
     else:

@@ -8,9 +8,9 @@ from importlib import resources
 from pathlib import Path
 
 from nudge.adapters.home import Home
-from nudge.adapters.settings import machine_timezone
+from nudge.adapters.settings import Settings, read_toml
 from nudge.core.instants import zone_of
-from nudge.errors import NotConfiguredError, UsageError
+from nudge.errors import ConfigError, NotConfiguredError, UsageError
 from nudge.surfaces.cli.render import note, out
 
 TEMPLATE_ZONE = "America/Toronto"
@@ -55,7 +55,7 @@ def make_home(home: Home) -> list[Path]:
         for path, template, mode in wanted:
             if not path.exists():
                 text = template.read_text(encoding="utf-8")
-                _write_new(path, _in_this_zone(text) if path.name == "GOALS.md" else text, mode)
+                _write_new(path, _in_zone(text, home) if path.name == "GOALS.md" else text, mode)
                 made.append(path)
     except OSError as error:
         raise NotConfiguredError(
@@ -65,12 +65,13 @@ def make_home(home: Home) -> list[Path]:
     return made
 
 
-def _in_this_zone(goals: str) -> str:
-    """The template with this machine's time zone, the best guess at where the person is."""
-    zone = machine_timezone(os.environ).removeprefix("Etc/")
+def _in_zone(goals: str, home: Home) -> str:
+    """The template with the zone of a nudge.toml that is there already, else with this machine's, the best guess at
+    where the person is."""
     try:
+        zone = Settings(home, os.environ, read_toml(home.config)).timezone.removeprefix("Etc/")
         zone_of(zone)
-    except UsageError:
+    except (ConfigError, UsageError):
         return goals
     return goals.replace(f'timezone: "{TEMPLATE_ZONE}"', f'timezone: "{zone}"')
 
