@@ -99,7 +99,7 @@ class Reminders:
         raise StoreError("No free id was found for the reminder.", next_step="Try again.")
 
     async def get(self, id_or_name: str) -> Reminder:
-        """By id or by name. One that can still fire has its name alone; of those that have ended, only one may have it."""
+        """By id or by name. Of those with the name, what can still fire goes before what has ended."""
         if ID.fullmatch(id_or_name):
             found = await self._store.reminders.get(id_or_name)
             if found is None:
