@@ -17,7 +17,7 @@ from nudge.app.ports.pools import MemberRow, PoolRow
 from nudge.app.ports.store import Store
 from nudge.core.holds import lock_order
 from nudge.core.instants import MINUTE, SECOND, Instant
-from nudge.core.money import Micros, format_money
+from nudge.core.money import Amount, Micros, as_micros, format_money
 from nudge.core.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents
 from nudge.core.timer import Timer
 from nudge.errors import NotFoundError, NudgeError, UsageError
@@ -52,12 +52,13 @@ class Pools:
         self._gets = gets_percent
         self._lasts = lasts
 
-    async def open(self, agent: str, run: str, total: Micros, *, owner: str = OWNER) -> None:
+    async def open(self, agent: str, run: str, total: Amount, *, owner: str = OWNER) -> None:
         """Share out the budget of a run, which may have an account already. Opening the same pool again changes
         nothing. The agent at the top makes its calls with `run="run-7/parent"`, as a member of its own pool: what it
         has handed on is then not there for it."""
         _check_name(run)
         _check_name(owner)
+        total = as_micros(total)
         if total <= 0:
             raise UsageError(f"A pool of {total} has nothing to share.", next_step="Use a total above 0.")
         async with self._store.transaction():

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 from nudge.core.tokens import TokenUse
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 
@@ -41,7 +42,7 @@ class TokenAccount:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            if not is_whole(value) or value < 0:
                 raise UsageError(f"{value!r} is not a number of tokens or calls ({field.name}).")
 
     @property
@@ -65,8 +66,8 @@ class TokenAccount:
         """The account with one more call. `kept_output` says how much of the output stays in the conversation, where
         that is less than all of it (thinking that is not sent back)."""
         kept = use.output if kept_output is None else kept_output
-        if not 0 <= kept <= use.output:
-            raise UsageError(f"A call with {use.output} tokens of output cannot keep {kept} of them.")
+        if not is_whole(kept) or not 0 <= kept <= use.output:
+            raise UsageError(f"A call with {use.output} tokens of output cannot keep {kept!r} of them.")
         new = max(0, use.prompt - self.context) + use.output
         first = self.calls == 0
         return replace(

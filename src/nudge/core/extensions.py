@@ -13,6 +13,7 @@ from typing import Any
 
 from nudge.core.instants import SECOND, Instant, to_datetime
 from nudge.core.run_limits import EconomicsTuning
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 
@@ -68,7 +69,7 @@ class Extensions:
             value = getattr(self, field.name)
             if value is None and field.name in ("answered_at", "pending_until"):
                 continue
-            if not _is_whole(value):
+            if not is_whole(value):
                 raise UsageError(f"{value!r} is not a whole number ({field.name}).")
 
     def settle(self, now: Instant) -> Extensions:
@@ -81,7 +82,7 @@ class Extensions:
         self, additional_tokens: int, reason: str, now: Instant, tuning: EconomicsTuning
     ) -> tuple[Extensions, ExtensionRequest]:
         """Open a request, or say why there must be none. Exactly the cooldown after the last answer is late enough."""
-        if not _is_whole(additional_tokens) or additional_tokens <= 0:
+        if not is_whole(additional_tokens) or additional_tokens <= 0:
             raise UsageError(
                 f"An extension of {additional_tokens!r} tokens is none.", next_step="Ask for a whole number above 0."
             )
@@ -137,7 +138,3 @@ class Extensions:
             if now < again:
                 return f"The last answer is less than {tuning.extension_cooldown_seconds} seconds old.", again
         return None, None
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

@@ -22,6 +22,7 @@ from typing import NamedTuple
 from nudge.core.instants import Instant
 from nudge.core.money import Micros
 from nudge.core.rates import Caching, Price
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 MIN_TOKENS = 64
@@ -137,10 +138,11 @@ class Call:
     caching: Caching = Caching.SHORT
 
     def __post_init__(self) -> None:
-        if self.input_tokens < 0 or self.max_tokens < 1 or self.min_tokens < 1:
+        least = ((self.input_tokens, 0), (self.max_tokens, 1), (self.min_tokens, 1))
+        if any(not is_whole(tokens) or tokens < limit for tokens, limit in least):
             raise UsageError(
                 f"A call has no {self.input_tokens} input and {self.min_tokens} to {self.max_tokens} output tokens.",
-                next_step="Estimate the input at 0 or more, and ask for 1 token or more.",
+                next_step="Estimate the input at 0 or more, and ask for 1 token or more, in whole numbers.",
             )
 
     @property

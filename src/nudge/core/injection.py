@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from nudge.core.tokens import estimate_tokens
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 DEFAULT_INJECTION_TOKENS = 200
@@ -69,8 +70,8 @@ def inject(
     >>> inject([Nudge("Stop.", Urgency.CRITICAL)], after=first).text
     ''
     """
-    if max_tokens < 0:
-        raise UsageError(f"An injection budget of {max_tokens} tokens is below zero.", next_step="Use 0 for silence.")
+    if not is_whole(max_tokens) or max_tokens < 0:
+        raise UsageError(f"There is no injection budget of {max_tokens!r} tokens.", next_step="Use 0 for silence.")
     said = {nudge.text for nudge in after.nudges} if after is not None else set()
     chosen: list[Nudge] = []
     held_back: list[Nudge] = []

@@ -35,6 +35,8 @@ def as_instant(moment: Moment) -> Instant:
             raise NaiveDatetimeError
         delta = moment - _EPOCH
         return Instant((delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds)
+    if not isinstance(moment, int):  # such as time.time(), whose seconds would count as microseconds
+        raise UsageError(f"{moment!r} is not a moment.", next_step="Pass a datetime with tzinfo set.")
     return moment
 
 
@@ -45,6 +47,8 @@ def to_datetime(instant: Instant, zone: tzinfo = UTC) -> datetime:
 
 def from_timedelta(delta: timedelta) -> int:
     """A duration in microseconds, exactly."""
+    if not isinstance(delta, timedelta):
+        raise UsageError(f"{delta!r} is not a duration.", next_step="Pass a timedelta.")
     return (delta.days * 86_400 + delta.seconds) * SECOND + delta.microseconds
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from nudge.core.injection import Nudge, Urgency
 from nudge.core.tool_kinds import ToolKind, ToolKinds
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 SATURATION = 10
@@ -74,8 +75,10 @@ class PhaseTracker:
     def __init__(self, tools: Mapping[str, ToolKind | str] | None = None, *, saturation: int = SATURATION) -> None:
         """`tools` adds names and patterns to the default table; `saturation` is how many files may be read before the
         first edit, or between two, without a nudge: the nudge comes with exactly that many."""
-        if saturation < 1:
-            raise UsageError(f"A saturation of {saturation} files nudges before anything is read.", next_step="Use 1+.")
+        if not is_whole(saturation) or saturation < 1:
+            raise UsageError(
+                f"A saturation of {saturation!r} files nudges before anything is read.", next_step="Use 1+."
+            )
         self._kinds = ToolKinds(tools)
         self._saturation = saturation
         self.begin_task()

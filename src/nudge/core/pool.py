@@ -10,6 +10,7 @@ from typing import Any
 from nudge.core.instants import MINUTE, Instant, Moment, as_instant, from_timedelta, to_datetime
 from nudge.core.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents
 from nudge.core.pool_tree import Holder, PoolTree, ReservationState
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 RESERVATION_LASTS = timedelta(microseconds=10 * MINUTE)
@@ -72,8 +73,8 @@ class BudgetPool:
     ) -> None:
         """`owner` is the name under which the agent at the top spends; `lasts` is how long a reservation lives after
         the last sign of its subagent."""
-        if total <= 0:
-            raise UsageError(f"A pool of {total} has nothing to share.", next_step="Use a total above 0.")
+        if not is_whole(total) or total <= 0:
+            raise UsageError(f"A pool of {total!r} has nothing to share.", next_step="Use a whole number above 0.")
         check_percents(keeps_percent, gets_percent)
         self._gets = gets_percent
         self._lasts = from_timedelta(lasts)
@@ -132,8 +133,8 @@ class BudgetPool:
         instant = as_instant(now)
         self.expire(instant)
         holder = self._tree.member(name)
-        if amount < 0:
-            raise UsageError(f"{name!r} cannot spend {amount}.", next_step="Give back what is not needed by release.")
+        if not is_whole(amount) or amount < 0:
+            raise UsageError(f"{name!r} cannot spend {amount!r}.", next_step="Give a whole number from 0.")
         charged = 0
         if holder.is_open or holder is self._owner:
             charged = min(amount, self._tree.room(holder))

@@ -6,6 +6,7 @@ Amounts are whole numbers of whatever the pool holds: tokens, or micro-dollars.
 
 from __future__ import annotations
 
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 PARENT_KEEPS_PERCENT = 25
@@ -36,7 +37,7 @@ def offer(left: int, cap: int | None = None, gets_percent: int = CHILD_GETS_PERC
 
 def check_percents(keeps_percent: int, gets_percent: int) -> None:
     """Refuse shares that could hand out more than there is, or nothing."""
-    if not 0 <= keeps_percent < 100:
-        raise UsageError(f"A parent cannot keep {keeps_percent} % of a pool.", next_step="Use 0 to 99.")
-    if not 0 < gets_percent <= 100:
-        raise UsageError(f"A child cannot get {gets_percent} % of what is left.", next_step="Use 1 to 100.")
+    if not is_whole(keeps_percent) or not 0 <= keeps_percent < 100:
+        raise UsageError(f"A parent cannot keep {keeps_percent!r} % of a pool.", next_step="Use 0 to 99.")
+    if not is_whole(gets_percent) or not 0 < gets_percent <= 100:
+        raise UsageError(f"A child cannot get {gets_percent!r} % of what is left.", next_step="Use 1 to 100.")

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from nudge.core.instants import Instant
 from nudge.core.pool_rules import left_for_children, offer, room
+from nudge.core.whole import is_whole
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
 
 
@@ -71,8 +72,10 @@ class PoolTree:
         used before or the share is below `need`."""
         if name in self._holders:
             raise UsageError(f"There already was a {name!r} in this pool.", next_step="Choose another name.")
-        if cap is not None and cap <= 0:
-            raise UsageError(f"A cap of {cap} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
+        if cap is not None and not (is_whole(cap) and cap > 0):
+            raise UsageError(f"A cap of {cap!r} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
+        if not is_whole(need):
+            raise UsageError(f"{name!r} cannot need {need!r}.", next_step="Give a whole number.")
         above = self.open_member(parent)
         granted = offer(self.left(above), cap, gets_percent)
         if granted < max(need, 1):

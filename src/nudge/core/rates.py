@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from nudge.core.money import Micros
 from nudge.core.tokens import TokenUse
+from nudge.errors import UsageError
 
 MILLION = 1_000_000
 
@@ -24,6 +25,10 @@ class Caching(StrEnum):
     NONE = "none"
     SHORT = "5m"
     LONG = "1h"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Caching:
+        raise UsageError(f"There is no caching called {value!r}.", next_step=f"Use one of {', '.join(cls)}.")
 
 
 @dataclass(frozen=True, slots=True)

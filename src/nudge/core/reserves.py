@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from nudge.core.phases import Phase
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 RESERVES: Mapping[Phase, int] = MappingProxyType(
@@ -47,8 +48,8 @@ class PhaseReserves:
     percents: tuple[int, ...] = tuple(RESERVES.values())
 
     def __post_init__(self) -> None:
-        if self.limit <= 0:
-            raise UsageError(f"Reserves of a limit of {self.limit} are empty.", next_step="Use a limit above 0.")
+        if not is_whole(self.limit) or self.limit <= 0:
+            raise UsageError(f"Reserves of a limit of {self.limit!r} are empty.", next_step="Use a limit above 0.")
         if len(self.percents) != len(_PHASES) or min(self.percents) < 0 or sum(self.percents) != 100:
             raise UsageError(
                 f"The reserves {self.percents} do not share out 100 %.",
@@ -86,8 +87,8 @@ class PhaseReserves:
 
     def spend(self, tokens: int) -> PhaseReserves:
         """Charge the current phase. It records what happened, also where that was more than was available."""
-        if tokens < 0:
-            raise UsageError(f"A phase cannot spend {tokens} tokens.")
+        if not is_whole(tokens) or tokens < 0:
+            raise UsageError(f"A phase cannot spend {tokens!r} tokens.")
         at = _PHASES.index(self.phase)
         return replace(self, spent=(*self.spent[:at], self.spent[at] + tokens, *self.spent[at + 1 :]))
 

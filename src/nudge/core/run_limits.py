@@ -9,8 +9,9 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from nudge.core.instants import HOUR, SECOND
+from nudge.core.instants import HOUR, SECOND, from_timedelta
 from nudge.core.money import DOLLAR, Micros, parse_money
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 
@@ -20,6 +21,14 @@ class BudgetEnforcementMode(StrEnum):
     STRICT = "strict"
     ADVISORY = "advisory"
     SOFT = "soft"
+
+    @classmethod
+    def _missing_(cls, value: object) -> BudgetEnforcementMode:
+        """As the tables write it, too: STRICT."""
+        for mode in cls:
+            if isinstance(value, str) and mode.value == value.lower():
+                return mode
+        raise UsageError(f"There is no mode called {value!r}.", next_step=f"Use one of {', '.join(cls)}.")
 
 
 class Resource(StrEnum):
@@ -49,7 +58,7 @@ class RunLimits:
             limit = getattr(self, field.name)
             if limit is None:
                 continue
-            if isinstance(limit, bool) or not isinstance(limit, int):
+            if not is_whole(limit):
                 raise UsageError(f"A limit of {limit!r} for {field.name} is not a whole number.")
             if limit <= 0:
                 raise UsageError(
@@ -98,7 +107,7 @@ class EconomicsTuning:
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+            if not is_whole(value) or value < 0:
                 raise UsageError(f"{field.name} = {value!r} is not a whole number from 0.")
         if not self.warn_percent <= self.restricted_percent <= self.hard_percent <= 100:
             raise UsageError(
@@ -111,7 +120,7 @@ class EconomicsTuning:
 
 def whole_microseconds(duration: timedelta | None) -> int | None:
     """A duration in microseconds, or None for no limit."""
-    return None if duration is None else duration // timedelta(microseconds=1)
+    return None if duration is None else from_timedelta(duration)
 
 
 def _micros(dollars: object) -> Micros:

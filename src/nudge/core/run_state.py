@@ -11,6 +11,7 @@ from nudge.core.enforcement import EnforcementLevel, Use
 from nudge.core.extensions import Extensions
 from nudge.core.money import Micros
 from nudge.core.run_limits import BudgetEnforcementMode, EconomicsTuning, Resource, RunLimits
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 JSON_VERSION = 1
@@ -108,6 +109,6 @@ class RunState:
 
 
 def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if not is_whole(value) or value < 0:
         raise ValueError(f"{value!r} is not a whole number from 0")
     return value

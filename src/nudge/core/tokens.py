@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 CHARACTERS_PER_TOKEN = 4
@@ -28,8 +29,9 @@ class TokenUse:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            if getattr(self, field.name) < 0:
-                raise UsageError(f"A call cannot have used {getattr(self, field.name)} tokens ({field.name}).")
+            tokens = getattr(self, field.name)
+            if not is_whole(tokens) or tokens < 0:
+                raise UsageError(f"A call cannot have used {tokens!r} tokens ({field.name}).")
 
     @property
     def prompt(self) -> int:
@@ -98,6 +100,6 @@ def _count(source: object, name: str) -> int:
     value = _read(source, name)
     if value is None:
         return 0
-    if isinstance(value, bool) or not isinstance(value, int):
+    if not is_whole(value):
         raise UsageError(f"The usage says {value!r} for {name}, which is no number of tokens.")
     return value

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
+from nudge.core.whole import is_whole
 from nudge.errors import UsageError
 
 
@@ -100,20 +101,20 @@ class LoopTuning:
     def __post_init__(self) -> None:
         for name in ("threshold", "error_threshold", "message_threshold", "output_threshold"):
             value = getattr(self, name)
-            if value < 2:
+            if not is_whole(value) or value < 2:
                 raise UsageError(
-                    f"{name} is {value}, but only the second time is a repetition.", next_step="Use 2 or more."
+                    f"{name} is {value!r}, but only the second time is a repetition.", next_step="Use 2 or more."
                 )
-        if self.window < self.threshold:
+        if not is_whole(self.window) or self.window < self.threshold:
             raise UsageError(
-                f"A window of {self.window} calls cannot hold {self.threshold} identical ones.",
+                f"A window of {self.window!r} calls cannot hold {self.threshold} identical ones.",
                 next_step="Make the window at least as large as the threshold.",
             )
         for name, least in (("max_cycle", 1), ("noise", 0), ("output_letters", 0), ("warn_after", 0), ("recovery", 1)):
             value = getattr(self, name)
-            if value < least:
-                raise UsageError(f"{name} is {value}.", next_step=f"Use {least} or more.")
-        if self.refuse_after < self.warn_after:
+            if not is_whole(value) or value < least:
+                raise UsageError(f"{name} is {value!r}.", next_step=f"Use {least} or more.")
+        if not is_whole(self.refuse_after) or self.refuse_after < self.warn_after:
             raise UsageError(
                 f"Calls would be refused after {self.refuse_after} repetitions and warned of after {self.warn_after}.",
                 next_step="Let refuse_after be at least warn_after.",
