@@ -158,6 +158,13 @@ def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: Cli) -> None:
     assert mailbox.letters[0]["To"] == "me@example.com"
 
 
+def test_set_without_flags_goes_back_to_what_the_file_says(paid: Cli) -> None:
+    paid("budget", "set", "--window", "100")
+    paid("budget", "top-up", "5.00")
+    paid("budget", "set")
+    assert "window  $0.47 of $35.00, $5.00 of it topped up" in paid("budget", "--detail").stdout
+
+
 def test_a_rest_that_pays_for_nothing_is_said(paid: Cli) -> None:
     spend(paid, costs(520_000))
     with pytest.raises(Exception, match="does not pay"):

@@ -80,6 +80,11 @@ class Allowances:
             books = await self.touch(agent, now)
             await self._change(books, self._of(books).with_window(now, budget=budget, renews=renews), now)
 
+    async def as_configured(self, agent: str, now: Instant) -> None:
+        """What the configuration says in place of what was set by command. What it does not say stays."""
+        await self.take_over(self.plan, now)
+        await self.set_window(agent, now, budget=self.plan.window, renews=self._valid(self.plan.renews, now))
+
     async def take_over(self, plan: SpendingPlan, now: Instant) -> list[str]:
         """Let agents have what the configuration says, as far as it changed there; the names of those it changed for.
 

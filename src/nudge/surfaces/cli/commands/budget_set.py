@@ -1,7 +1,7 @@
 """Another budget or renewal for this window. What was spent stays spent, and today's share is computed anew.
 
 nudge budget set --window 100 --renews 2026-12-01
-nudge budget set                                    take over what nudge.toml says, without a restart
+nudge budget set                                    what nudge.toml says, in place of what was set by command
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
 
     async def change(allowances: Allowances) -> None:
         if budget is None and renews is None:
-            await allowances.take_over(allowances.plan, context.now)
+            await allowances.as_configured(args.agent, context.now)
         else:
             await allowances.set_window(args.agent, context.now, budget=budget, renews=renews)
 
