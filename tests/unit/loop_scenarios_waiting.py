@@ -86,6 +86,25 @@ WAITING = [
         (5, 6),
     ),
     Scenario(
+        "The next page is clicked for, and another row is read from each",
+        rounds(8, lambda r: [Call("click", {"selector": ".next"}, "ok"), Call("extract", {"row": r}, f"row {r}")]),
+    ),
+    Scenario(
+        "A page is scrolled, and another word is looked for each time",
+        rounds(8, lambda r: [Call("browser_scroll", {"amount": 3}, "ok"), Call("find", {"text": f"{r}"}, "no match")]),
+    ),
+    Scenario("A button is clicked again and again", [Call("click", {"x": 9, "y": 4}, "ok")] * 3, (3, 3)),
+    Scenario(
+        "A button is clicked and the page stays the same",
+        rounds(3, lambda r: [Call("browser_click", {"ref": "e5"}, "ok"), Call("browser_snapshot", {}, "page 1")]),
+        (5, 6),
+    ),
+    Scenario(
+        "A page is asked for again after a click further to the right each time",
+        rounds(4, lambda r: [Call("fetch", {"url": "u"}, "empty"), Call("click", {"x": 10 * r, "y": 1}, "ok")]),
+        (5, 5),
+    ),
+    Scenario(
         "A call fails at once in other words each time",
         [
             Call("fetch", {"url": "u"}, error=f"upstream said: {word}")

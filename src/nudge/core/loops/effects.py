@@ -29,6 +29,7 @@ _CHANGING = re.compile(
 _SLEEP = re.compile(r"\s*sleep\s+(\d+(?:\.\d+)?)([smh]?)\s*;?\s*")
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3_600}
 _MILLISECONDS = re.compile(r"(?:ms|millis|milliseconds)$")
+_PLACE = frozenset({"x", "y", "index", "amount", "count", "times"})
 
 
 def command_of(args: object) -> str:
@@ -57,9 +58,10 @@ def wait_of_command(command: str) -> float:
 
 
 def wait_of_tool(args: object) -> float:
-    """For how many seconds a tool that only lets time pass does so; 0 where its arguments do not say."""
+    """For how many seconds a tool that only lets time pass does so; 0 where its arguments do not say. Where a click
+    goes is no time."""
     if type(args) is dict:
         for key, value in args.items():
-            if type(value) in _NUMBERS and value >= 0:
+            if type(value) in _NUMBERS and value >= 0 and key not in _PLACE:
                 return value / 1_000 if _MILLISECONDS.search(str(key).lower()) else float(value)
     return 0.0

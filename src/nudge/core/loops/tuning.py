@@ -50,6 +50,14 @@ PASSING_TOOLS = (
     "*_press_*",
     "send_keys",
     "*_send_keys",
+    "click",
+    "click_*",
+    "*_click",
+    "tap",
+    "*_tap",
+    "scroll",
+    "scroll_*",
+    "*_scroll",
 )
 
 
@@ -72,8 +80,8 @@ class LoopTuning:
     `changing_tools` are names or patterns, in small letters, of the tools that change something. Looking again after
     a change is not a repetition; failing again in the same way after one counts half.
 
-    `passing_tools` are those that only let time pass or press a key: their answers say nothing, so they are repeated
-    only while nothing new is done in between.
+    `passing_tools` are those that only let time pass, press a key or click: their answers say nothing, so they are
+    repeated only while nothing new is done in between.
 
     `volatile_keys` are names of arguments that do not make a call a different one, besides the usual ones.
 
