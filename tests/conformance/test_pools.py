@@ -271,3 +271,29 @@ async def test_two_agents_cannot_have_one_run(store: SqlStore) -> None:
     await store.agents.add(Agent("other", "coach", NOON))
     with pytest.raises(UsageError, match="another pool"):
         await pools.open("other", "run", 100_000)
+
+
+async def test_a_step_reads_closed_members_in_sums(store: SqlStore) -> None:
+    pools = await opened(store)
+    await pools.reserve("run", "lead", now=NOON)
+    await pools.reserve("run", "team", parent="lead", now=NOON)
+    for number in range(5):
+        await pools.reserve("run", f"worker-{number}", parent="team", cap=100, now=NOON)
+        assert await hold(store, f"worker-{number}", 40, f"a{number}")
+        await StoreLedger(store).settle(f"a{number}", 40)
+        await pools.release("run", f"worker-{number}", NOON)
+    await pools.release("run", "team", NOON)
+    assert [member.row.name for member in await store.pools.members("run")] == ["parent", "lead"]
+    assert sum(use.used for use in await store.pools.closed_use("run")) == 200
+    assert await pools.available("run", "lead", NOON) == 45_000 - 200
+    await pools.release("run", "lead", NOON)
+    assert await pools.available("run", "parent", NOON) == 100_000 - 200
+    for name in ("worker-3", "lead"):
+        with pytest.raises(UsageError, match="already was"):
+            await pools.reserve("run", name, now=NOON)
+        with pytest.raises(UsageError, match="is released"):
+            await pools.release("run", name, NOON)
+    with pytest.raises(UsageError, match="is released"):
+        await pools.reserve("run", "late", parent="team", now=NOON)
+    status = await pools.status("run", NOON)
+    assert (status.used, status.reserved, len(status.members)) == (200, 0, 8)

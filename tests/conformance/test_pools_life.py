@@ -42,11 +42,11 @@ def test_a_silent_child_loses_its_reservation_and_a_call_is_a_sign(in_store: Any
         states = {member.name: member.state for member in (await pools.status("run", NOON)).members}
         assert set(states.values()) == {OPEN}
         await clock.sleep(0.2)
-        rows = {member.row.name: member.row for member in await store.pools.members("run")}
+        rows = {member.row.name: member.row for member in await store.pools.members("run", closed=True)}
         assert [rows[name].state for name in ("silent", "busy", "below")] == [EXPIRED, OPEN, OPEN]
         assert rows["busy"].expires_at == rows["below"].expires_at == at(19)
         await clock.sleep(540)
-        rows = {member.row.name: member.row for member in await store.pools.members("run")}
+        rows = {member.row.name: member.row for member in await store.pools.members("run", closed=True)}
         assert [rows[name].state for name in ("busy", "below")] == [EXPIRED, REVOKED]
         assert await store.timers.get("coach", "pool:run") is None
         parent = member_key("run", "parent")
@@ -87,7 +87,7 @@ def test_a_child_that_died_in_a_call_is_not_kept_by_its_giving_up(in_store: Any)
         await clock.sleep(14 * 60)
         assert (await pools.status("run", clock.now())).members[1].state is OPEN, "its call may still come back"
         await clock.sleep(7 * 60)
-        rows = {member.row.name: member for member in await store.pools.members("run")}
+        rows = {member.row.name: member for member in await store.pools.members("run", closed=True)}
         assert rows["dead"].row.state is EXPIRED
         assert rows["dead"].committed == 500, "nobody knows what it cost, so the worst case is charged"
         dispatcher.stop()

@@ -39,7 +39,7 @@ async def test_processes_that_share_one_pool_never_pass_it(durable_url: str) -> 
     later = Instant(NOON + DAY)
     pools = Pools(store, lasts=LASTS)
     await pools.expire("run", later)
-    members = await store.pools.members("run")
+    members = await store.pools.members("run", closed=True)
     assert {member.row.state for member in members[1:]} <= set(ReservationState) - {ReservationState.OPEN}
     assert any(member.row.state is ReservationState.EXPIRED for member in members), "some were forgotten"
     account = (await store.ledger.get([run_key("run")]))[run_key("run")].account

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nudge.app.ports.ledger import AccountRow
-from nudge.app.ports.pools import MemberBooks, MemberRow, PoolRow
+from nudge.app.ports.pools import ClosedUse, MemberBooks, MemberRow, PoolRow
 from nudge.core.holds import AccountKey, AccountKind
 from nudge.core.instants import Instant
 from nudge.core.money import Micros
@@ -71,12 +72,16 @@ class PoolBooks:
     ledger keeps everybody inside the pool, call by call, without knowing of it.
     """
 
-    def __init__(self, pool: PoolRow, run: AccountRow, members: Sequence[MemberBooks]) -> None:
+    def __init__(
+        self, pool: PoolRow, run: AccountRow, members: Sequence[MemberBooks], closed: Sequence[ClosedUse] = ()
+    ) -> None:
+        """`members` are everybody, or the owner and whoever is open, and then `closed` says what the others used."""
         self.pool = pool
         self._run = run
         self._members = {member.row.name: member for member in members}
         own = {name: member.committed + member.held for name, member in self._members.items()}
-        others = sum(own.values()) - own[pool.owner]
+        below = self._inherited(closed)
+        others = sum(own.values()) - own[pool.owner] + sum(below.values())
         # Calls that name the run and no member are the owner's as well.
         own[pool.owner] = run.account.committed + run.account.held - others
         holders = [
@@ -85,7 +90,7 @@ class PoolBooks:
                 member.row.parent,
                 member.row.granted,
                 own[member.row.name],
-                0,
+                below[member.row.name],
                 member.row.expires_at,
                 member.row.state,
             )
@@ -95,6 +100,10 @@ class PoolBooks:
         self.tree = ClaimTree(holders[0], pool.keeps_percent)
         for holder in holders[1:]:
             self.tree.add(holder)
+
+    def remember(self, row: MemberRow) -> None:
+        """A closed member that is asked for by name: it has nothing any more, but it was there."""
+        self.tree.add(Holder(row.name, self.pool.owner, row.granted, state=row.state))
 
     @property
     def owner(self) -> Holder:
@@ -181,7 +190,7 @@ class PoolBooks:
         )
 
     def new_members(self) -> Iterator[MemberRow]:
-        return (self._row(holder) for holder in self.tree if holder.name not in self._members)
+        return (self._row(holder) for holder in self.tree if holder.is_open and holder.name not in self._members)
 
     def changed_members(self) -> Iterator[MemberRow]:
         rows = (self._row(holder) for holder in self.tree if holder.name in self._members)
@@ -194,6 +203,8 @@ class PoolBooks:
         known = {run_key(run): self._run.account.limit}
         for holder in self.tree:
             key, member = member_key(run, holder.name), self._members.get(holder.name)
+            if member is None and not holder.is_open:
+                continue
             spent = member.committed + member.held if member else 0
             wanted[key] = spent + self.tree.free(holder) if holder.is_open else 0
             known[key] = member.limit if member else -1
@@ -202,6 +213,17 @@ class PoolBooks:
     def _row(self, holder: Holder) -> MemberRow:
         expires_at = None if holder.expires_at is None else Instant(holder.expires_at)
         return MemberRow(self.pool.run, holder.name, holder.parent, holder.granted, expires_at, holder.state)
+
+    def _inherited(self, closed: Sequence[ClosedUse]) -> Counter[str]:
+        """What closed members used, by the nearest one above them that is still there."""
+        above = {use.parent: use.above for use in closed}
+        inherited: Counter[str] = Counter()
+        for use in closed:
+            heir = use.parent
+            while heir not in self._members:
+                heir = above[heir] or self.pool.owner
+            inherited[heir] += use.used
+        return inherited
 
     def _sign_of_life(self, holder: Holder, at: Instant) -> None:
         self.tree.sign_of_life(holder, at + self.pool.lasts)

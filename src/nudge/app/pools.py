@@ -90,21 +90,21 @@ class Pools:
         be below `need`. Asking again for the same subagent gives the same share, so that a retry is not given twice;
         the name of one that is closed is not used again."""
         _check_name(name)
-        return await self._change(run, now, lambda books: books.reserve(name, parent, cap, need, now))
+        return await self._change(run, now, lambda books: books.reserve(name, parent, cap, need, now), name, parent)
 
     async def renew(self, run: str, name: str, now: Instant) -> None:
         """A sign of life without a call."""
-        await self._change(run, now, lambda books: books.renew(name, now))
+        await self._change(run, now, lambda books: books.renew(name, now), name)
 
     async def release(self, run: str, name: str, now: Instant) -> Micros:
         """A subagent is done: what it did not use goes back to its parent, and that amount is returned. Whoever it
         started is stopped with it. What was given back already, in whatever way, cannot be given back again."""
-        return await self._change(run, now, lambda books: books.release(name))
+        return await self._change(run, now, lambda books: books.release(name), name)
 
     async def revoke(self, run: str, name: str, now: Instant) -> tuple[str, ...]:
         """Stop a member and everybody below it: their next calls are refused. Returns the names that were open until
         now, the top one first, so that the caller can cancel them. A run whose owner is stopped makes no call."""
-        return await self._change(run, now, lambda books: books.revoke(name))
+        return await self._change(run, now, lambda books: books.revoke(name), name)
 
     async def expire(self, run: str, now: Instant) -> tuple[str, ...]:
         """Take back what went stale, with everybody below it; the names. Every other step does this first."""
@@ -113,12 +113,13 @@ class Pools:
     async def available(self, run: str, name: str, now: Instant) -> Micros:
         """What a member may spend now: what it neither spent nor handed on; nothing once it is closed. The agent's day
         may have less."""
-        return await self._change(run, now, lambda books: books.available(name))
+        return await self._change(run, now, lambda books: books.available(name), name)
 
     async def status(self, run: str, now: Instant) -> PoolStatus:
         """How it stands. Reading changes nothing: what is stale reads as taken back."""
         async with self._store.transaction():
-            books = await self._locked(run)
+            pool, account = await self._lock(run)
+            books = PoolBooks(pool, account, await self._store.pools.members(run, closed=True))
         books.expire(now)
         return books.status()
 
@@ -135,12 +136,15 @@ class Pools:
                 if books.next_expiry is not None:
                     settlement.again(Instant(max(books.next_expiry, firing.now + SECOND)))
 
-    async def _change(self, run: str, now: Instant, step: Callable[[PoolBooks], T]) -> T:
-        """One step on the pool as it is at `now`. A step that is refused changes nothing, but what was stale is gone
-        all the same."""
+    async def _change(self, run: str, now: Instant, step: Callable[[PoolBooks], T], *named: str | None) -> T:
+        """One step on the pool as it is at `now`, about the members that are named. A step that is refused changes
+        nothing, but what was stale is gone all the same."""
         refusal: NudgeError | None = None
         async with self._store.transaction():
             books = await self._locked(run)
+            for name in named:
+                if name and name not in books.tree and (row := await self._store.pools.member(run, name)):
+                    books.remember(row)
             books.expire(now)
             try:
                 done = step(books)
@@ -152,12 +156,17 @@ class Pools:
         return done
 
     async def _locked(self, run: str) -> PoolBooks:
+        pool, account = await self._lock(run)
+        members, closed = await self._store.pools.members(run), await self._store.pools.closed_use(run)
+        return PoolBooks(pool, account, members, closed)
+
+    async def _lock(self, run: str) -> tuple[PoolRow, AccountRow]:
         key = run_key(run)
         account = (await self._store.ledger.lock([key])).get(key)
         pool = await self._store.pools.get(run)
         if pool is None or account is None:
             raise NotFoundError(f"The run {run!r} has no pool.", next_step="Open one first.")
-        return PoolBooks(pool, account, await self._store.pools.members(run))
+        return pool, account
 
     async def _write(self, books: PoolBooks) -> None:
         pool = books.pool

@@ -9,7 +9,8 @@ class ClaimTree(PoolTree):
     """The tree of a pool whose members spend from accounts of their own.
 
     `used` of a member is what its account was charged with and holds; it may be more than was granted, because a call
-    may cost more than was held for it. What is paid is paid: it comes out of what the member's parents have free, the
+    may cost more than was held for it. `absorbed` is what closed members below it used that are not in the tree
+    themselves. What is paid is paid: it comes out of what the member's parents have free, the
     nearest first and the part they keep for themselves included, so that nobody is promised money that is gone. As
     long as nobody overspends, this shares out exactly as any other pool.
 
@@ -40,4 +41,4 @@ class ClaimTree(PoolTree):
         return max(0, -self.room(holder))
 
     def _handed_out(self, holder: Holder) -> int:
-        return sum(self.claim(child) for child in self._below[holder.name])
+        return holder.absorbed + sum(self.claim(child) for child in self._below[holder.name])

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from nudge.adapters.sql.database import Database, Row
-from nudge.app.ports.pools import MemberBooks, MemberRow, PoolRow
+from nudge.app.ports.pools import ClosedUse, MemberBooks, MemberRow, PoolRow
 from nudge.core.pool_tree import ReservationState
 
 
@@ -26,16 +26,24 @@ class SqlPools:
     async def put(self, row: MemberRow) -> None:
         await self._db.run("pools_put_member", _params(row))
 
-    async def members(self, run: str) -> Sequence[MemberBooks]:
-        return [_books(row) for row in await self._db.all("pools_members", {"run": run})]
+    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberBooks]:
+        return [_books(row) for row in await self._db.all("pools_members", {"run": run, "closed": int(closed)})]
+
+    async def member(self, run: str, name: str) -> MemberRow | None:
+        row = await self._db.one("pools_member", {"run": run, "name": name})
+        return _member(row) if row else None
+
+    async def closed_use(self, run: str) -> Sequence[ClosedUse]:
+        rows = await self._db.all("pools_closed_use", {"run": run})
+        return [ClosedUse(row["parent"], row["above"], int(row["used"])) for row in rows]
 
 
 def _params(row: MemberRow) -> dict[str, Any]:
     return {**asdict(row), "state": row.state.value}
 
 
-def _books(row: Row) -> MemberBooks:
-    member = MemberRow(
+def _member(row: Row) -> MemberRow:
+    return MemberRow(
         row["run"],
         row["name"],
         row["parent"],
@@ -43,4 +51,7 @@ def _books(row: Row) -> MemberBooks:
         row["expires_at"],
         ReservationState(row["state"]),
     )
-    return MemberBooks(member, row["money_limit"], row["committed"], row["held"], row["called_at"])
+
+
+def _books(row: Row) -> MemberBooks:
+    return MemberBooks(_member(row), row["money_limit"], row["committed"], row["held"], row["called_at"])

@@ -51,6 +51,15 @@ class MemberBooks:
     called_at: Instant | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ClosedUse:
+    """What the closed members right below `parent` were charged with and still hold; `above` is that one's parent."""
+
+    parent: str
+    above: str | None
+    used: Micros
+
+
 class PoolStore(Protocol):
     async def create(self, row: PoolRow) -> bool:
         """False, and nothing written, if the run has one already."""
@@ -66,6 +75,12 @@ class PoolStore(Protocol):
         """Write a member's state and expiry."""
         ...
 
-    async def members(self, run: str) -> Sequence[MemberBooks]:
-        """All of them, closed ones too, each parent before its children."""
+    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberBooks]:
+        """The owner and whoever is open, with `closed` everybody, each parent before its children."""
+        ...
+
+    async def member(self, run: str, name: str) -> MemberRow | None: ...
+
+    async def closed_use(self, run: str) -> Sequence[ClosedUse]:
+        """The closed members in sums, so that a pool that has had many is not slower for it."""
         ...

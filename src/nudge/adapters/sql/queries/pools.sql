@@ -23,4 +23,14 @@ SELECT m.run, m.name, m.parent, m.granted, m.expires_at, m.state, a.money_limit,
         WHERE u.run = m.run || '/' || m.name AND u.run <> '' AND u.ended <> 'expired'
     ) END AS called_at
 FROM pool_members m JOIN accounts a ON a.kind = 3 AND a.name = m.run || '/' || m.name
-WHERE m.run = :run ORDER BY m.number
+WHERE m.run = :run AND (m.state = 'open' OR m.parent IS NULL OR :closed = 1) ORDER BY m.number
+
+-- name: pools_member
+SELECT * FROM pool_members WHERE run = :run AND name = :name
+
+-- name: pools_closed_use
+SELECT m.parent, p.parent AS above, SUM(a.committed + a.held) AS used
+FROM pool_members m JOIN accounts a ON a.kind = 3 AND a.name = m.run || '/' || m.name
+JOIN pool_members p ON p.run = m.run AND p.name = m.parent
+WHERE m.run = :run AND m.state <> 'open'
+GROUP BY m.parent, p.parent
