@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import re
 from datetime import date, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 
 from nudge.core.instants import HOUR, MINUTE, Instant, to_datetime
 from nudge.core.simulation.person import PING, Profile, Reaction, Replies, answer_to, day_of, is_awake, waking_hours
-from nudge.errors import UsageError
+from nudge.errors import ConfigError
+from nudge.surfaces.simulation.persons import load_person
 from tests.times import TORONTO, toronto
 
 OWL = Profile("owl", wakes=10 * 60, sleeps=2 * 60, jitter_minutes=30, signals_per_hour=2.0)
@@ -69,14 +72,37 @@ def test_past_midnight_still_belongs_to_the_evening_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("text", "says"),
     [
-        ({"nam": "x"}, "'nam'"),
-        ({"wakes": "soon"}, "'soon'"),
-        ({"reactions": [{"say": "x"}]}, "reaction"),
-        ({"talks": [{"per_day": 1}]}, "reaction"),
+        ("nam: x", "me.yaml, line 1: nam: "),
+        ("wakes: soon", "line 1: wakes: 'soon' is not a time of day"),
+        ("wakes: 9", "wakes: 9 is not a time of day"),
+        ("name: a\nreactions:\n  - {say: x}", "line 3: reactions.0.per_day: "),
+        ("talks: [{per_day: 1}]", "talks.0.say: "),
+        ("talks: [{say: '', per_day: 1}]", "talks.0.say: "),
+        ("talks: [{say: x, per_day: .nan}]", "talks.0.per_day: "),
+        ("talks: [{say: x, per_day: 1e9}]", "talks.0.per_day: "),
+        ("talks: [{say: x, per_day: 1, hours: [3]}]", "talks.0.hours"),
+        ("talks: [{say: x, per_day: 1, weekdays: [mon]}]", "talks.0.weekdays.0: "),
+        ("talks: x", "talks: "),
+        ("signals_per_hour: .inf", "signals_per_hour: "),
+        ("jitter_minutes: -5", "jitter_minutes: "),
+        ("replies: 5", "replies: "),
+        ("replies: {delay_minutes: 3}", "replies.delay_minutes: "),
+        ("replies: {probability: 7}", "replies.probability: "),
+        ("replies: {texts: ok}", "replies.texts: "),
+        ("- a", "a person is a mapping"),
+        ("", "a person is a mapping"),
+        ("a: [", "line 1"),
     ],
 )
-def test_a_broken_profile_names_what_is_wrong(data: dict[str, object], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        Profile.parse(data)
+def test_a_broken_file_names_line_and_field(text: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "me.yaml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(says)):
+        load_person(str(file))
+
+
+def test_hours_may_go_over_midnight() -> None:
+    late = Reaction("awake", 5, 22, 4)
+    assert [hour for hour in range(24) if late.comes_at(hour)] == [0, 1, 2, 3, 22, 23]

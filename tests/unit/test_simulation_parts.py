@@ -23,7 +23,7 @@ from nudge.core.outcome import Outcome, Result
 from nudge.core.routing import Routes
 from nudge.core.simulation.timeline import Asked
 from nudge.core.when import Cron, Every
-from nudge.errors import ConfigError, NotFoundError, StoreError, UsageError
+from nudge.errors import ConfigError, StoreError, UsageError
 from nudge.surfaces.cli.commands.init import make_home
 from nudge.surfaces.simulation.carry_over import from_the_start
 from nudge.surfaces.simulation.documents import DocumentsInMemory
@@ -180,18 +180,6 @@ def test_a_home_may_have_persons_of_its_own(tmp_path: Path) -> None:
     (tmp_path / "persons" / "silent.yaml").write_text("signals_per_hour: 9\n")
     assert load_person("silent", home).signals_per_hour == 9
     assert load_person("silent").signals_per_hour == 0.5
-
-
-@pytest.mark.parametrize(
-    ("text", "says"), [("- a list\n", "says nothing about a person"), ("a: [", "is not YAML"), ("nam: x\n", "'nam'")]
-)
-def test_a_broken_person_is_named(text: str, says: str, tmp_path: Path) -> None:
-    file = tmp_path / "me.yaml"
-    file.write_text(text)
-    with pytest.raises(ConfigError, match=says):
-        load_person(str(file))
-    with pytest.raises(NotFoundError):
-        load_person("me")
 
 
 def question(**more: object) -> ModelRequest:

@@ -6,9 +6,10 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from nudge.adapters.home import Home
+from nudge.adapters.yaml_files import checked, read_mapping
 from nudge.errors import ConfigError, NotFoundError
 
 
@@ -64,41 +65,11 @@ class Role(_Part):
 
 def load_role(path: Path) -> Role:
     """Read and check one role. An error names file, line and field."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
     try:
-        with path.open(encoding="utf-8") as file:
-            document: Any = YAML(typ="rt").load(file)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise ConfigError(f"{path}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
-    except RecursionError:
-        raise ConfigError(f"{path} is nested too deeply.", next_step="Check the file.") from None
-    except (YAMLError, ValueError, OSError) as error:  # a date that is none is a ValueError
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} cannot be read: {error}.", next_step="Check the file.") from None
-    if not isinstance(document, dict):
-        raise ConfigError(f"{path}: a role is a mapping with a name.", next_step="Start it with 'name: …'.")
-    try:
-        return Role.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        line = _line_of(document, first["loc"])
-        field = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{path}, line {line}: {field}: {first['msg']}.", next_step="Mend that field.") from None
-
-
-def _line_of(document: Any, location: tuple[int | str, ...]) -> int:
-    """Where in the file the field stands, or where the mapping stands that lacks it."""
-    position: Any = document
-    line: int = position.lc.line
-    for part in location:
-        try:
-            line = position.lc.key(part)[0] if isinstance(part, str) else position.lc.item(part)[0]
-            position = position[part]
-        except (KeyError, IndexError, AttributeError, TypeError):
-            break
-    return line + 1
+    return checked(Role, read_mapping(text, str(path), what="a role", starts="name: …"), str(path))
 
 
 def role_path(home: Home, name: str) -> Path:

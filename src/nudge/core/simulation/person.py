@@ -6,29 +6,13 @@ simulation begins with the same days as a shorter one.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta, tzinfo
 from random import Random
-from typing import Any
 
 from nudge.core.instants import MINUTE, Instant, from_local, to_datetime
-from nudge.errors import UsageError
 
 PING = "/ping"
-_CLOCK = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)")
-_FIELDS = (
-    "name",
-    "description",
-    "wakes",
-    "sleeps",
-    "jitter_minutes",
-    "signals_per_hour",
-    "talks",
-    "reactions",
-    "replies",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +24,12 @@ class Reaction:
     from_hour: int = 0
     to_hour: int = 24
     weekdays: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6)
+
+    def comes_at(self, hour: int) -> bool:
+        """Whether it is said in this hour; 22 to 4 is over midnight."""
+        if self.from_hour > self.to_hour:
+            return hour >= self.from_hour or hour < self.to_hour
+        return self.from_hour <= hour < self.to_hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +55,6 @@ class Profile:
     reactions: tuple[Reaction, ...] = ()
     replies: Replies = field(default_factory=Replies)
 
-    @classmethod
-    def parse(cls, data: Mapping[str, Any]) -> Profile:
-        """The profile a YAML file says; a usage error names the field."""
-        unknown = sorted(set(data) - set(_FIELDS))
-        if unknown:
-            raise UsageError(f"A person has no field {unknown[0]!r}.", next_step=f"Fields: {', '.join(_FIELDS)}.")
-        reactions = [_reaction(one) for one in (*data.get("talks", ()), *data.get("reactions", ()))]
-        replies = data.get("replies", {})
-        low, high = replies.get("delay_minutes", (1, 30))
-        return cls(
-            name=str(data.get("name", "")),
-            description=str(data.get("description", "")),
-            wakes=_minutes(data.get("wakes", "08:00")),
-            sleeps=_minutes(data.get("sleeps", "23:00")),
-            jitter_minutes=int(data.get("jitter_minutes", 20)),
-            signals_per_hour=float(data.get("signals_per_hour", 1.0)),
-            reactions=tuple(reactions),
-            replies=Replies(
-                float(replies.get("probability", 0.5)),
-                (int(low), int(high)),
-                tuple(str(text) for text in replies.get("texts", ("ok",))),
-                tuple(str(text) for text in replies.get("bedtime", ())),
-            ),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Act:
@@ -113,7 +78,7 @@ def day_of(profile: Profile, day: date, zone: tzinfo, seed: int) -> list[Act]:
         acts += [
             Act(at, reaction.say)
             for at in _moments(random, awake, asleep, reaction.per_day)
-            if reaction.from_hour <= to_datetime(at, zone).hour < reaction.to_hour
+            if reaction.comes_at(to_datetime(at, zone).hour)
         ]
     return sorted(acts, key=lambda act: (act.at, act.text))
 
@@ -165,22 +130,3 @@ def _moments(random: Random, start: Instant, end: Instant, mean: float) -> list[
 def _at(day: date, minutes: int, zone: tzinfo) -> Instant:
     wall = datetime.combine(day, time(0, 0)) + timedelta(minutes=minutes)
     return from_local(wall, zone)
-
-
-def _minutes(value: object) -> int:
-    match = _CLOCK.fullmatch(str(value).strip())
-    if match is None:
-        raise UsageError(f"{value!r} is not a time of day.", next_step='Write it like "07:30".')
-    return int(match[1]) * 60 + int(match[2])
-
-
-def _reaction(data: Mapping[str, Any]) -> Reaction:
-    try:
-        hours: Sequence[int] = data.get("hours", (0, 24))
-        weekdays = tuple(int(day) for day in data.get("weekdays", range(7)))
-        return Reaction(str(data["say"]), float(data["per_day"]), int(hours[0]), int(hours[1]), weekdays)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise UsageError(
-            f"A reaction of the person cannot be read: {dict(data)!r}.",
-            next_step="Write it like {say: busy, per_day: 0.5, hours: [9, 17]}.",
-        ) from error

@@ -2,15 +2,83 @@
 
 from __future__ import annotations
 
+import re
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from nudge.adapters.home import Home
-from nudge.core.simulation.person import Profile
-from nudge.errors import ConfigError, NotFoundError, UsageError
+from nudge.adapters.yaml_files import checked, read_mapping
+from nudge.core.simulation.person import Profile, Reaction, Replies
+from nudge.errors import NotFoundError
 
 DEFAULT = "night-owl"
+
+
+def _minutes(text: object) -> int:
+    match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)", str(text).strip())
+    if match is None:
+        raise ValueError(f'{text!r} is not a time of day like "07:30"')
+    return int(match[1]) * 60 + int(match[2])
+
+
+TimeOfDay = Annotated[int, BeforeValidator(_minutes)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Hour = Annotated[int, Field(ge=0, le=24)]
+Weekday = Annotated[int, Field(ge=0, le=6)]
+Delay = Annotated[int, Field(ge=0, le=24 * 60)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Habit(_Part):
+    say: str = Field(min_length=1, max_length=4096)
+    per_day: float = Field(ge=0, le=500)
+    hours: tuple[Hour, Hour] = (0, 24)
+    weekdays: tuple[Weekday, ...] = (0, 1, 2, 3, 4, 5, 6)
+
+    def reaction(self) -> Reaction:
+        return Reaction(self.say, self.per_day, *self.hours, self.weekdays)
+
+
+class Answers(_Part):
+    probability: Share = 0.5
+    delay_minutes: tuple[Delay, Delay] = (1, 30)
+    texts: tuple[str, ...] = ("ok",)
+    bedtime: tuple[str, ...] = ()
+
+
+class PersonFile(_Part):
+    """A person as a file says it. `talks` and `reactions` work alike; one is what they come to talk about, the other
+    how they take being disturbed."""
+
+    name: str = Field("", max_length=80)
+    description: str = ""
+    wakes: TimeOfDay = 8 * 60
+    sleeps: TimeOfDay = 23 * 60
+    jitter_minutes: int = Field(20, ge=0, le=180)
+    signals_per_hour: float = Field(1.0, ge=0, le=60)
+    talks: tuple[Habit, ...] = ()
+    reactions: tuple[Habit, ...] = ()
+    replies: Answers = Answers()
+
+    def profile(self, otherwise: str) -> Profile:
+        """The habits; `otherwise` is the name of somebody whose file names nobody."""
+        answers = self.replies
+        return Profile(
+            self.name or otherwise,
+            self.description,
+            self.wakes,
+            self.sleeps,
+            self.jitter_minutes,
+            self.signals_per_hour,
+            tuple(habit.reaction() for habit in (*self.talks, *self.reactions)),
+            Replies(answers.probability, answers.delay_minutes, answers.texts, answers.bedtime),
+        )
 
 
 def load_person(name: str, home: Home | None = None) -> Profile:
@@ -38,16 +106,5 @@ def shipped() -> list[str]:
 
 
 def _read(text: str, where: str) -> Profile:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        data: Any = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
-        raise ConfigError(f"{where} is not YAML: {error}.", next_step="Mend it.") from None
-    if not isinstance(data, dict):
-        raise ConfigError(f"{where} says nothing about a person.", next_step="Look at a shipped one for the fields.")
-    try:
-        return Profile.parse({"name": Path(where).stem, **data})
-    except UsageError as error:
-        raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from error
+    document = read_mapping(text, where, what="a person", starts='wakes: "08:00"')
+    return checked(PersonFile, document, where).profile(Path(where).stem)

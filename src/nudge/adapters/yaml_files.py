@@ -1,0 +1,56 @@
+"""YAML files that people write: read and checked, with the line and the field of a mistake."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from nudge.errors import ConfigError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
+    """The mapping a text holds, with the positions of its lines. `what` says of what it should be one, and `starts`
+    how to begin it."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+    try:
+        document: Any = YAML(typ="rt").load(text)
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else "?"
+        raise ConfigError(f"{where}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
+    except RecursionError:
+        raise ConfigError(f"{where} is nested too deeply.", next_step="Check the file.") from None
+    except (YAMLError, ValueError) as error:  # a date that is none is a ValueError
+        raise ConfigError(f"{where} cannot be read: {error}.", next_step="Check the file.") from None
+    if not isinstance(document, dict):
+        raise ConfigError(f"{where}: {what} is a mapping.", next_step=f"Start it with '{starts}'.")
+    return document
+
+
+def checked(model: type[M], document: Any, where: str) -> M:
+    """The document as the model has it. An error names file, line and field."""
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        first = error.errors()[0]
+        line = _line_of(document, first["loc"])
+        field = ".".join(str(part) for part in first["loc"])
+        problem = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{where}, line {line}: {field}: {problem}.", next_step="Mend that field.") from None
+
+
+def _line_of(document: Any, location: tuple[int | str, ...]) -> int:
+    """Where in the file the field stands, or where the mapping stands that lacks it."""
+    position: Any = document
+    line: int = position.lc.line
+    for part in location:
+        try:
+            line = position.lc.key(part)[0] if isinstance(part, str) else position.lc.item(part)[0]
+            position = position[part]
+        except (KeyError, IndexError, AttributeError, TypeError):
+            break
+    return line + 1
