@@ -14,8 +14,9 @@ from nudge.adapters.offline import OfflineModel
 from nudge.adapters.price_file import load_prices
 from nudge.adapters.virtual_time import VirtualClock, run_virtual
 from nudge.app.books import SpendingPlan
+from nudge.app.coach.heartbeat import OVERTAKEN
 from nudge.app.ports.messenger import Inbound
-from nudge.app.ports.model import ModelReply, ModelRequest, Usage
+from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.app.ports.records import Priority
 from nudge.app.purse import Asking
 from nudge.core.holds import Call, Change
@@ -91,6 +92,29 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         assert running == ['- 2:30 PM: Chore-time routine -- "Review open tasks" (routines/chore-time.md) [this task]']
         assert "regret" in question.system
         assert (await daemon.gate.row("coach", clock.now())).budget.level_at(clock.now()) < 5_000_000
+
+    live(scenario, tmp_path, model)
+
+
+def test_the_person_is_answered_while_a_heartbeat_still_waits_for_its_model(tmp_path: Path) -> None:
+    class Slow(Scripted):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            if request.purpose is Purpose.HEARTBEAT:
+                await asyncio.sleep(200)
+            return await super().complete(request)
+
+    talk = '{"reply": "With one page.", "actions": [], "recent_context": "They asked how to start."}'
+    model = Slow(talk, '{"action": "message", "message": "How is the page?"}')
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await clock.sleep(45 * 60 + 5)  # the heartbeat has asked five seconds ago
+        await daemon.hear("coach", Inbound(1, clock.now(), "How do I start?"))
+        await clock.sleep(1)
+        assert channel.texts == ["With one page."]
+        await clock.sleep(300)
+        (beat,) = await daemon.store.outcomes.recent(kind="heartbeat")
+        assert (beat.result, beat.reason) == (Result.SKIPPED, OVERTAKEN)
+        assert channel.texts == ["With one page."]
 
     live(scenario, tmp_path, model)
 

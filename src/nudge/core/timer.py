@@ -68,6 +68,11 @@ class Timer:
         return replace(self, due_at=Instant(now + delay), attempts=self.attempts + 1)
 
 
+def talk_lane(agent: str) -> str:
+    """The lane of what the person says: an answer must not wait for what the agent thinks about by itself."""
+    return f"{agent}/talk"
+
+
 def late_by(slot_at: Instant, now: Instant) -> int:
     """How late an occurrence is, in microseconds; an early look (a clock that went back) is not late."""
     return max(0, now - slot_at)

@@ -1,7 +1,7 @@
 """The commands of a chat: what there is, how it is read, and who answers.
 
 Most answer at once, in the transaction that accepts them. Those that wait for a file, a process or the turns before
-them are answered in the agent's own lane, in order with its conversation.
+them are answered in the conversation's lane, in order with it.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ from nudge.core.coach.offline import answer as by_rules
 from nudge.core.instants import Instant
 from nudge.core.redaction import redact
 from nudge.core.restraint import recognise
-from nudge.core.timer import Timer
+from nudge.core.timer import Timer, talk_lane
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 
 log = logging.getLogger("nudge.conversation")
@@ -76,7 +76,7 @@ class Heard:
             "typed": self.typed,
             "hidden": self.hidden,
         }
-        return Timer.at(agent, turn_key(self.number), KIND, now, payload=payload)
+        return Timer.at(agent, turn_key(self.number), KIND, now, payload=payload, lane=talk_lane(agent))
 
     @classmethod
     def from_payload(cls, payload: Mapping[str, Any]) -> Heard:

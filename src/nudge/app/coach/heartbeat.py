@@ -38,6 +38,7 @@ JUDGMENT = "heartbeat.judgment"
 ANSWER_TOKENS = 400
 ASLEEP = "asleep"
 BUDGET = "budget"
+OVERTAKEN = "The documents changed while it was judging; the next heartbeat looks at them as they are."
 
 DueOf = Callable[[str, Instant], Awaitable[tuple[DueReminder, ...]]]
 DecisionLog = Callable[[Mapping[str, Any]], None]
@@ -126,6 +127,9 @@ class Heartbeat:
         except NudgeError as error:
             await self._without_model(firing, error)
             return
+        if self._desk.documents(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
+            await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
+            return
         await self._judged(firing, reply, current, asking.reason)
 
     async def _judged(self, firing: Firing, reply: ModelReply, current: Signature, why: str) -> None:
@@ -138,13 +142,15 @@ class Heartbeat:
             await self._go_on(settlement)
         self._log(settlement, decision.action.value, model=reply.model, message=decision.message)
 
-    async def _pass(self, firing: Firing, result: Result, reason: str, rule: str = "") -> None:
-        """No model was asked; that is a heartbeat too."""
+    async def _pass(
+        self, firing: Firing, result: Result, reason: str, rule: str = "", decision: str = "not asked"
+    ) -> None:
+        """There is no judgment; that is a heartbeat too."""
         async with firing.settle() as settlement:
             detail: dict[str, Any] = {"rule": rule} if rule else {}
             settlement.outcome(result, reason, **detail)
             await self._go_on(settlement)
-        self._log(settlement, "not asked")
+        self._log(settlement, decision)
 
     async def _without_model(self, firing: Firing, error: NudgeError) -> None:
         """The outcome says so, and the next heartbeat tries again. Nobody but the person can mend a key."""

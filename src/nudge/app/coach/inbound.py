@@ -24,7 +24,7 @@ from nudge.app.ports.messenger import Inbound
 from nudge.app.ports.store import Store
 from nudge.core.instants import Instant
 from nudge.core.redaction import redact
-from nudge.core.timer import Timer
+from nudge.core.timer import Timer, talk_lane
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 
 log = logging.getLogger("nudge.inbound")
@@ -174,7 +174,7 @@ class Listener:
         number = waiting[0].id if waiting else 0
         key = f"{turn_key(number)}/{int(now)}/{command.name}"
         payload = {"command": command.name, "words": words, "typed": typed}
-        await self._store.timers.set(Timer.at(agent, key, KIND, now, payload=payload))
+        await self._store.timers.set(Timer.at(agent, key, KIND, now, payload=payload, lane=talk_lane(agent)))
 
     async def _activity(self, agent: str, at: Instant, now: Instant) -> None:
         """The phone's sign of life: it is written down and nothing is said."""

@@ -20,7 +20,7 @@ from nudge.app.dispatch import Firing
 from nudge.app.ports.records import FeedLine
 from nudge.app.ports.store import Store
 from nudge.core.instants import Instant
-from nudge.core.timer import Timer
+from nudge.core.timer import Timer, talk_lane
 from nudge.errors import NotConfiguredError
 
 log = logging.getLogger("nudge.pages")
@@ -69,7 +69,7 @@ class Pages:
         if not pending:
             return
         await self._store.notes.set(agent, PENDING, [edit.to_json() for edit in pending.values()])
-        await self._store.timers.set(Timer.at(agent, KIND, KIND, now))
+        await self._store.timers.set(Timer.at(agent, KIND, KIND, now, lane=talk_lane(agent)))
 
     async def finish(self, agent: str, now: Instant) -> None:
         """Bring the files up to what was written down. A disk that refuses is tried again by the timer."""

@@ -20,7 +20,7 @@ from nudge.core.coach.memory import add_review
 from nudge.core.coach.pruning import prune
 from nudge.core.coach.review import Effects, Event, Review, Said, Status, Step, advance, start
 from nudge.core.instants import Instant, local_date
-from nudge.core.timer import Timer
+from nudge.core.timer import Timer, talk_lane
 from nudge.errors import NotConfiguredError, UsageError
 
 TIMEOUT = "review-timeout"
@@ -139,4 +139,4 @@ class ReviewTalk:
         if due is None:
             await self._store.timers.cancel(agent, TIMEOUT)
         else:
-            await self._store.timers.set(Timer.at(agent, TIMEOUT, TIMEOUT, due))
+            await self._store.timers.set(Timer.at(agent, TIMEOUT, TIMEOUT, due, lane=talk_lane(agent)))

@@ -31,7 +31,7 @@ from nudge.core.reminder import (
 )
 from nudge.core.reminder.late import TOLERANCE, time_in_words
 from nudge.core.repeats import signature
-from nudge.core.timer import Timer
+from nudge.core.timer import Timer, talk_lane
 from nudge.core.when import Idle
 
 ACTIVITY = "activity"
@@ -152,7 +152,7 @@ class ReminderFiring:
         note = await self._store.notes.get(agent, ACTIVITY)
         since = Instant(note["at"]) if note else reminder.created_at
         due_at = Instant(since + schedule.timeout_us)
-        in_turn = any(lease.lane == agent for lease in await self._store.lanes.held(now))
+        in_turn = any(lease.lane in (agent, talk_lane(agent)) for lease in await self._store.lanes.held(now))
         had = firing.timer.payload.get(_SPELL) == since
         if due_at <= now and not in_turn and not had:
             return since
