@@ -73,6 +73,14 @@ def test_what_is_refused_shows_an_example(expr: str) -> None:
     assert "0 9 * * 1-5" in caught.value.next_step
 
 
+@pytest.mark.parametrize("expr", ["*/90 * * * *", "0 0-12/36 * * *"])
+def test_a_step_that_would_start_anew_before_its_time_is_refused(expr: str) -> None:
+    with pytest.raises(InvalidScheduleError, match="beyond its field") as caught:
+        Cron(expr, "UTC")
+    assert "every 90m" in str(caught.value.next_step)
+    assert times(Cron("*/60  */24 * * *", "UTC"), 1) == ["02-21T00:00"]
+
+
 def test_a_day_that_never_comes_is_found_out() -> None:
     with pytest.raises(InvalidScheduleError, match="never fires"):
         Cron("0 0 */9 2 1#5", "UTC")  # a fifth Monday in February, on the 1st, 10th, 19th or 28th

@@ -6,6 +6,7 @@ time counts once, as for RRULE: in a fold it fires on the first pass only, and w
 
 from __future__ import annotations
 
+import re
 from calendar import monthrange
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 256
 _EXAMPLE: Final = "Write it like `0 9 * * 1-5` (minute, hour, day of month, month, day of week)."
+_SIZES: Final = (60, 24, 31, 12, 7)
+_STEP: Final = re.compile(r"/([0-9]+)")
 _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -66,7 +69,7 @@ class Cron:
         return self._recurrence(self.tz or zone.key).next_after(instant)
 
     def describe(self) -> str:
-        return f"cron {self.expr}{limits_in_words(self.count, self.until, self.tz)}"
+        return f"cron {' '.join(self.expr.split())}{limits_in_words(self.count, self.until, self.tz)}"
 
     def to_json(self) -> dict[str, Any]:
         data: dict[str, Any] = {"kind": self.kind, "cron": self.expr}
@@ -120,6 +123,12 @@ def _read(expr: str) -> tuple[Days, Times]:
 
     if len(expr) > _LONGEST or len(expr.split()) != 5:
         raise InvalidScheduleError(f"{expr[:40]!r} is not a cron expression of five fields.", next_step=_EXAMPLE)
+    for field, size in zip(expr.split(), _SIZES, strict=True):
+        if any(int(step) > size for step in _STEP.findall(field)):
+            raise InvalidScheduleError(
+                f"cron {expr!r}: a step in {field!r} reaches beyond its field, where cron starts anew.",
+                next_step="For a longer rhythm use an interval, such as every 90m.",
+            )
     try:
         cron = CronSim(expr, _NO_DAY)
     except (CronSimError, AssertionError, TypeError, ValueError) as error:
