@@ -36,6 +36,7 @@ async def ask(
         pytest.param("no-such-command-here", False, "the command was not found (exit 127)", id="a missing command"),
         pytest.param(": > x; ./x", False, "the command cannot be executed (exit 126)", id="one that is no program"),
         pytest.param("kill -TERM $$", False, "the command was ended by SIGTERM", id="one that was killed"),
+        pytest.param("kill -35 $$", False, "the command was ended by signal 35", id="by a signal without a name"),
         pytest.param("test -d /", True, "", id="a pipeline's shell"),
         pytest.param("echo 3 | grep -q 4", False, "exit 1", id="the last of a pipe decides"),
     ],

@@ -192,6 +192,9 @@ def test_json_gives_back_what_it_was_given(fields: dict[str, Any]) -> None:
         ({"created_at": "2026-02-18"}, "time zone"),
         ({"surprise": 1}, "no field 'surprise'"),
         ({"tz": "Mars"}, "no time zone"),
+        pytest.param({"condition": {"command": "true", "timeout": "99h"}}, "time limit", id="a command for days"),
+        pytest.param({"chain": 2, "condition": {"command": "true", "mode": "once"}}, "fires once", id="a chain once"),
+        pytest.param({"to_person": True, "condition": {"prompt": "done?"}}, "has none", id="a judge of nobody"),
     ],
 )
 def test_a_bad_field_of_an_import_is_named(change: dict[str, Any], why: str) -> None:

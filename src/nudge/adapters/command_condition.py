@@ -91,7 +91,8 @@ def _verdict(code: int | None, output: str) -> Verdict:
     elif code == _NOT_EXECUTABLE:
         reason = "the command cannot be executed (exit 126)"
     elif code is not None and code < 0:
-        reason = f"the command was ended by {signal.Signals(-code).name}"
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        reason = f"the command was ended by {name}"
     else:
         reason = f"exit {code}"
     return Verdict(False, reason, output, code)

@@ -10,7 +10,14 @@ from nudge.core.instants import Instant, parse_rfc3339, rfc3339, zone_of
 from nudge.core.priority import Priority
 from nudge.core.reminder.late import Late
 from nudge.core.reminder.model import ID, Condition, Mode, Reminder, Source, Status
-from nudge.core.reminder.spec import LONGEST_CHAIN, checked_message, checked_name, checked_text
+from nudge.core.reminder.spec import (
+    LONGEST_CHAIN,
+    check_combination,
+    checked_message,
+    checked_name,
+    checked_text,
+    read_timeout,
+)
 from nudge.core.when import schedule_from_json
 from nudge.errors import UsageError
 
@@ -79,6 +86,7 @@ def reminder_from_json(data: Mapping[str, Any]) -> Reminder:
         critical=fields.flag("critical", False),
     )
     fields.done()
+    check_combination(made.chain, made.condition, made.to_person)
     if not ID.fullmatch(made.id):
         raise UsageError(f"{made.id!r} is not a reminder's id.", next_step="Ids look like r-a1b2c3.")
     return made
@@ -99,7 +107,7 @@ def condition_from_json(data: Mapping[str, Any] | None) -> Condition | None:
     if (command is None) == (prompt is None):
         raise UsageError("A condition is a command or a prompt.", next_step="Give it exactly one of the two.")
     mode = Mode(fields.one_of("mode", [one.value for one in Mode], "each"))
-    timeout = _duration(fields.text("timeout", "10s")) or 0
+    timeout = read_timeout(fields.text("timeout", "10s"))
     fields.done()
     return Condition(command, prompt, mode, timeout)
 

@@ -176,7 +176,11 @@ def _timeout(spec: ReminderSpec) -> int:
         return DEFAULT_TIMEOUT
     if spec.prompt is not None:
         raise UsageError("Only a command has a time limit.", next_step="Leave the time limit out.")
-    limit = parse_duration(spec.timeout)
+    return read_timeout(spec.timeout)
+
+
+def read_timeout(text: str) -> int:
+    limit = parse_duration(text)
     if not SECOND // 10 <= limit <= LONGEST_TIMEOUT:
         raise UsageError("A command's time limit lies between 0.1s and 1h.", next_step="Write it like 30s.")
     return limit

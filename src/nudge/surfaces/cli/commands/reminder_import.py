@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     context = Context(args)
     try:
         document = json.loads(_text(args.file))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{args.file} is not JSON: {error}.", next_step="Use what 'export' wrote.") from None
     done = context.with_store(lambda store: Exchange(store).import_(document, context.now, args.agent))
     if args.json:

@@ -46,17 +46,20 @@ def run(args: argparse.Namespace) -> int:
     if verdict is not None and reminder.condition is not None:
         answer = "met (exit 0)" if verdict.met else f"not met: {verdict.reason}"
         out(f"condition  {answer}; mode {reminder.condition.mode.value}")
-        for line in output.splitlines():
-            out(f"  | {''.join(char if char.isprintable() else ' ' for char in line)}")
+        _quote(output)
     out(f"now        {_sentence(reminder, would, bool(judgment.ends))}")
     if reminder.status.value != "active":
         out(f"but        it is {reminder.status.value}, so nothing will happen.")
     if text is not None:
         out(f"to         {'you' if reminder.to_person else reminder.agent + ' (' + reminder.priority.word + ')'}")
         out("text")
-        for line in text.splitlines():
-            out(f"  | {line}")
+        _quote(text)
     return 0
+
+
+def _quote(text: str) -> None:
+    for line in text.splitlines():
+        out(f"  | {''.join(char if char.isprintable() else ' ' for char in line)}")
 
 
 def _ask(reminder: Reminder, context: Context) -> Verdict | None:
