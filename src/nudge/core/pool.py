@@ -200,7 +200,7 @@ class BudgetPool:
         try:
             if data["version"] != JSON_VERSION:
                 raise ValueError(f"version {data['version']!r} is not {JSON_VERSION}")
-            owner, *others = (Holder(**item | {"state": ReservationState(item["state"])}) for item in data["holders"])
+            owner, *others = map(_holder, data["holders"])
             pool = cls(
                 owner.granted,
                 owner=owner.name,
@@ -212,8 +212,16 @@ class BudgetPool:
             pool._tree = PoolTree(owner, data["keeps_percent"])
             for holder in others:
                 pool._tree.add(holder)
-            if any(pool._tree.room(holder) < 0 or holder.used < 0 or holder.absorbed < 0 for holder in pool._tree):
+            if owner.parent is not None or any(pool._tree.room(holder) < 0 for holder in pool._tree):
                 raise ValueError("its sums do not add up")
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"This is not a budget pool: {error}.", next_step="Start with a new one.") from error
         return pool
+
+
+def _holder(item: Mapping[str, Any]) -> Holder:
+    holder = Holder(**{**item, "state": ReservationState(item["state"])})
+    numbers = (holder.granted, holder.used, holder.absorbed, 0 if holder.expires_at is None else holder.expires_at)
+    if not isinstance(item["name"], str) or not all(is_whole(number) and number >= 0 for number in numbers):
+        raise ValueError(f"{item} is no member")
+    return holder

@@ -200,7 +200,7 @@ class LoopDetector:
             detector._escalation = Escalation.from_json(data["escalation"])
             detector._messages = MessageWatch.from_json(data["messages"])
             detector._output = OutputWatch.from_json(data["output"])
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise UsageError(
                 f"This is not the state of a loop detector: {error}.", next_step="Start with a new LoopDetector()."
             ) from error

@@ -53,7 +53,8 @@ class Escalation:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Escalation:
-        return cls(dict(data["since"]), data["level"], data["away"], data["away_step"])
+        since = {str(key): int(repeats) for key, repeats in data["since"].items()}
+        return cls(since, int(data["level"]), int(data["away"]), data["away_step"])
 
 
 def action_at(level: int, kind: LoopKind, tuning: LoopTuning) -> LoopAction:

@@ -145,7 +145,9 @@ class CallHistory:
         rows = data["calls"]
         history.next_serial = int(data["next"]) - len(rows)
         for sig, tool, outcome, step, epoch, trouble, wait in rows:
-            history.add(Call(history.next_serial, sig, tool, outcome, step, epoch, trouble, wait))
+            if outcome == "" or not (isinstance(outcome, str | None) and isinstance(step, int | str | None)):
+                raise ValueError("a call in it has neither an outcome nor a step")
+            history.add(Call(history.next_serial, str(sig), str(tool), outcome, step, int(epoch), trouble, float(wait)))
         history.floor = int(data["floor"])
         history.epoch = int(data["epoch"])
         history.longer, history.last_wait = bool(data["waited"][0]), float(data["waited"][1])
