@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nudge.adapters.open_store import open_store
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
 from nudge.app.checkpoints import Checkpoints, ModelSummaries
 from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.core.economics import RunBudget
 from nudge.core.history import message_tokens
-from nudge.errors import LostLeaseError, ModelUnavailableError
+from nudge.errors import LostLeaseError, ModelUnavailableError, StoreCorruptError
 from tests.integration.spending_kit import PricedModel, everything, prepared, question, spending_on
 from tests.integration.tool_loop import HISTORY, STEPS
 from tests.times import NOON
@@ -91,6 +94,27 @@ def test_run_budget_and_retries_come_back(in_store: InStore) -> None:
         assert again.updated_at == NOON
 
     in_store(scenario)
+
+
+@pytest.mark.parametrize(
+    ("column", "text"),
+    [("messages", '[{"role": "us'), ("messages", "null"), ("run_budget", "[1]"), ("retries", "")],
+)
+async def test_a_damaged_checkpoint_is_named_and_what_was_said_is_still_there(
+    tmp_path: Path, column: str, text: str
+) -> None:
+    path = tmp_path / "nudge.db"
+    store = await open_store(f"sqlite:///{path}")
+    await prepared(store)
+    checkpoints = Checkpoints(store)
+    await checkpoints.save(await checkpoints.load("coach", "s1"), [said(1)], NOON)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(f"UPDATE sessions SET {column} = ?", (text,))
+        raw.commit()
+    with pytest.raises(StoreCorruptError, match=f"session s1 of coach is damaged \\({column}\\)"):
+        await checkpoints.load("coach", "s1")
+    assert await checkpoints.everything("coach", "s1") == [said(1)]
+    await store.close()
 
 
 def test_two_that_go_on_with_one_session_one_is_told(in_store: InStore) -> None:

@@ -169,3 +169,9 @@ def _of(messages: tuple[Message, ...], kind: str) -> list[dict[str, Any]]:
         for block in message["content"]
         if block["type"] == kind
     ]
+
+
+@pytest.mark.parametrize("content", [None, 7, {"type": "text"}, ["loose words"]])
+def test_a_content_of_another_shape_breaks_nothing(content: Any) -> None:
+    talk = [user("word " * 100), {"role": "assistant", "content": content}]
+    assert compact(talk, limit=40).recent == (talk[1],)

@@ -130,7 +130,7 @@ def _blocks(message: Message) -> list[Mapping[str, Any]]:
     content = message.get("content")
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
-    return [block for block in content or () if isinstance(block, Mapping)]
+    return [block for block in content if isinstance(block, Mapping)] if isinstance(content, list | tuple) else []
 
 
 def _tokens(message: Message) -> int:

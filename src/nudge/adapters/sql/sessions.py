@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from nudge.adapters.sql.database import Database, Row
 from nudge.app.ports.sessions import Session
 from nudge.core.history import Message
 from nudge.core.instants import Instant
+from nudge.errors import StoreCorruptError
 
 
 class SqlSessions:
@@ -75,12 +77,23 @@ def _session(row: Row) -> Session:
         row["agent"],
         row["id"],
         row["iteration"],
-        tuple(json.loads(row["messages"])),
+        tuple(_read(row, "messages", list)),
         row["said"],
         row["sandbox_id"],
         row["phase"],
-        json.loads(row["retries"]),
-        json.loads(row["run_budget"]),
+        _read(row, "retries", dict),
+        _read(row, "run_budget", dict),
         row["last_task"],
         Instant(row["updated_at"]),
+    )
+
+
+def _read(row: Row, name: str, kind: type) -> Any:
+    with suppress(ValueError, RecursionError):
+        value = json.loads(row[name])
+        if isinstance(value, kind):
+            return value
+    raise StoreCorruptError(
+        f"The checkpoint of session {row['id']} of {row['agent']} is damaged ({name}).",
+        next_step="Begin a new session; Checkpoints.everything still has all that was said in this one.",
     )
