@@ -46,6 +46,16 @@ def test_a_life_has_everything_in_its_days_and_nothing_outside(tmp_path: Path) -
     assert summarise(life).quiet_violations == 0
 
 
+def test_a_life_costs_what_the_weights_of_the_home_say(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.path.mkdir()
+    home.config.write_text(
+        "[spending.weights]\nhaiku_input = 0\nhaiku_output = 0\nsonnet_input = 0\nsonnet_output = 0\n"
+    )
+    assert summarise(lived(Home(tmp_path / "none"), 1)).would_cost > 0
+    assert summarise(lived(home, 1)).would_cost == 0
+
+
 @pytest.mark.parametrize("person", ["early-bird", "night-owl", "busy-week", "silent"])
 @pytest.mark.parametrize("model", ["offline", "scripted"])
 def test_every_person_lives_through_quiet_nights_with_every_model(person: str, model: str, tmp_path: Path) -> None:

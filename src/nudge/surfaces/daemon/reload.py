@@ -1,5 +1,5 @@
 """Notice that nudge.toml changed while the daemon runs, and let money count at once: whoever paid for a sleeping agent
-does not wait for a restart. A look costs one stat; everything but [spending] still counts from the next start."""
+does not wait for a restart. A look costs one stat; everything but money, tier and models counts from the next start."""
 
 from __future__ import annotations
 

@@ -67,7 +67,9 @@ class Simulations:
         """One life under the home's configuration with those changes."""
         settings = overridden(self._original, changes or {})
         config = load_config(settings)
-        rates = Rates(load_prices(self._home.path), routes_of(settings), config.spending.tier)
+        rates = Rates(
+            load_prices(self._home.path, weights=config.spending.weights), routes_of(settings), config.spending.tier
+        )
         with self._models(settings, rates) as make_models:
             engine = Engine(
                 self._plan(settings, changes or {}),
