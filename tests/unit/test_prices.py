@@ -336,6 +336,10 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
     [
         pytest.param("[models", "not readable as TOML", id="not TOML"),
         pytest.param("[models.m]\ninput = 1\n", "needs both", id="half a price"),
+        pytest.param("models = 3", "models must be a section", id="a number for all models"),
+        pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),
+        pytest.param("weights = 5", "weights must be a section", id="a number for the weights"),
+        pytest.param('[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "no list", id="an alias without a list"),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, text: str, says: str) -> None:

@@ -66,12 +66,14 @@ class PriceTable:
         dearest they could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
         """
         _refuse_unknown("the table", table, _TABLE_KEYS)
-        stated = table.get("models") or {}
+        stated = _section("models", table)
         if not stated:
             raise ConfigError("A price table needs at least one model.", next_step="Add a [models.NAME] section.")
         aliases: dict[str, str] = {}
         for name, model in stated.items():
             _refuse_unknown(f"model {name}", model, _MODEL_KEYS)
+            if not isinstance(model.get("aliases", ()), list | tuple):
+                raise ConfigError(f"model {name}: aliases is no list.", next_step='Write it like ["proxy"].')
             for alias in model.get("aliases", ()):
                 if alias in stated or aliases.setdefault(alias, name) != name:
                     raise ConfigError(f"{alias!r} stands for two models.", next_step="Give it to one of them.")
@@ -130,11 +132,11 @@ def lay_over(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, A
     """
     merged = {**base, **{key: value for key, value in overlay.items() if key not in ("models", "weights")}}
     models = dict(base.get("models") or {})
-    for name, model in (overlay.get("models") or {}).items():
-        models[name] = {**models.get(name, {}), **model}
+    for name, model in _section("models", overlay).items():
+        models[name] = {**models.get(name, {}), **_section(name, {name: model})}
     merged["models"] = models
     if "weights" in base or "weights" in overlay:
-        merged["weights"] = {**(base.get("weights") or {}), **(overlay.get("weights") or {})}
+        merged["weights"] = {**_section("weights", base), **_section("weights", overlay)}
     return merged
 
 
@@ -181,6 +183,13 @@ def _date(value: object) -> date | None:
         return date.fromisoformat(str(value))
     except ValueError as error:
         raise ConfigError(f"read = {str(value)!r} is not a day.", next_step="Write it like 2026-11-15.") from error
+
+
+def _section(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    section = table.get(name) or {}
+    if not isinstance(section, Mapping):
+        raise ConfigError(f"{name} must be a section of prices.")
+    return section
 
 
 def _refuse_unknown(where: str, stated: object, known: set[str]) -> None:
