@@ -193,6 +193,9 @@ def test_mistakes_are_named_and_change_nothing(home: Cli, words: list[str], code
         ('window = "a lot"', "spending.window"),
         ('renews = "soon"', "spending.renews"),
         ('tier = "golden"', "no tier called 'golden'"),
+        ("windows = 3", "spending.windows"),
+        ('tiers = "golden"', "spending.tiers"),
+        ('models.heartbeats = "x"', "unknown purpose 'heartbeats'"),
     ],
 )
 def test_a_mistake_in_the_configuration_is_found_by_check_and_doctor(home: Cli, table: str, said: str) -> None:

@@ -23,7 +23,7 @@ def plan_of(settings: Settings) -> SpendingPlan:
     if tier not in routes_of(settings).table:
         raise _mistake(settings, "tier", f"there is no tier called {tier!r}", "Name it under [spending.tiers] first.")
     default = SpendingPlan()
-    by_tier = section.get("windows") or {}
+    by_tier = _table(settings, "windows")
     if tier in by_tier:
         window = _money(settings, f"windows.{tier}", by_tier[tier])
     else:
@@ -32,18 +32,27 @@ def plan_of(settings: Settings) -> SpendingPlan:
 
 
 def routes_of(settings: Settings) -> Routes:
-    section = _section(settings)
-    overlay: dict[str, Any] = dict(section.get("tiers") or {})
-    for tier in section.get("windows") or {}:
+    overlay: dict[str, Any] = dict(_table(settings, "tiers"))
+    for tier in _table(settings, "windows"):
         overlay.setdefault(tier, {})
-    if models := section.get("models"):
+    if models := _table(settings, "models"):
         overlay[EVERY_TIER] = models
-    return Routes.of(overlay)
+    try:
+        return Routes.of(overlay)
+    except ConfigError as error:
+        raise ConfigError(f"{settings.home.config}: {error.message}", next_step=error.next_step) from None
 
 
 def _section(settings: Settings) -> Mapping[str, Any]:
     section = settings.table.get("spending")
     return section if isinstance(section, Mapping) else {}
+
+
+def _table(settings: Settings, name: str) -> Mapping[str, Any]:
+    table = _section(settings).get(name) or {}
+    if not isinstance(table, Mapping):
+        raise _mistake(settings, name, "this is no section", f"Write it as [spending.{name}].")
+    return table
 
 
 def _money(settings: Settings, name: str, value: object) -> Micros:
