@@ -145,6 +145,18 @@ def test_an_error_nobody_expected_shows_no_secret(home: Cli, tmp_path: Path) -> 
             id="a field deep inside",
         ),
         pytest.param("roles/coach.yaml", "- just\n- a list\n", "a role is a mapping", id="not a mapping"),
+        pytest.param(
+            "roles/coach.yaml",
+            "name: coach\nreminders:\n  - {name: a, message: b, schedule: {every: 1h, in: 2h}}\n",
+            "coach.yaml, reminder a: in and every are more than one schedule",
+            id="a reminder with two schedules",
+        ),
+        pytest.param(
+            "roles/coach.yaml",
+            "name: coach\nreminders:\n" + "  - {name: a, message: b, schedule: {every: 1h}}\n" * 2,
+            "coach.yaml, reminder a: two have this name",
+            id="two reminders of one name",
+        ),
     ],
 )
 def test_a_broken_file_is_named_with_its_line_and_nothing_starts(home: Cli, file: str, text: str, says: str) -> None:

@@ -309,7 +309,7 @@ def test_a_routine_is_a_file_and_follows_it_while_the_daemon_runs(tmp_path: Path
         ("---\nschedule: [\n---\nx", "line 3"),
         ("---\nschedule:\n  cron: '0 18 * * *'\nrepeat: 3\n---\nx", "line 4: repeat"),
         ("---\nschedule:\n  cron: '0 99 * * *'\n---\nx", "cron '0 99"),
-        ("---\ndescription: d\n---\nx", "schedule: Field required"),
+        ("---\ndescription: d\n---\nx", "schedule: it is missing"),
         ("---\nschedule:\n  cron: '0 18 * * *'\n---\n  \n", "says nothing"),
         ("---\njust words\n---\nx", "not a list of fields"),
         ("---\nschedule:\n  cron: '0 18 * * *'\n---\n{nope}", "no variable"),

@@ -13,6 +13,7 @@ _NINE = "".join(f"{name}: &{name} [{', '.join([f'*{last}'] * 9)}]\n" for last, n
 
 HOSTILE = [
     pytest.param("name: {a: " + "{a: " * 1_000, id="nested a thousand times"),
+    pytest.param("name: " + "[" * 100_000, id="open brackets without end"),
     pytest.param("name: x\nschedule: {at: 2026-13-45}\n", id="a date that is none"),
     pytest.param(f"name: x\nschedule: {{count: {'9' * 5_000}}}\n", id="a number of five thousand digits"),
     pytest.param("a: &a [x, x, x]\n" + _NINE + "name: *h\n", id="anchors that multiply"),

@@ -7,12 +7,13 @@ from hashlib import blake2s
 from pathlib import Path
 
 from nudge.adapters.home import Home
-from nudge.adapters.roles import RoleReminder, load_role, role_path
+from nudge.adapters.roles import RoleReminder, load_role, load_roles, role_path
 from nudge.adapters.routines import condition_fields, read_routine, routine_files, timing_fields
 from nudge.app.ports.records import Agent
 from nudge.app.ports.seeds import Problem, Wanted
-from nudge.core.reminder import ReminderSpec, Source
-from nudge.errors import NudgeError
+from nudge.core.instants import Instant
+from nudge.core.reminder import ReminderSpec, Source, make_reminder
+from nudge.errors import ConfigError, NudgeError
 
 
 class HomeSeeds:
@@ -28,6 +29,24 @@ class HomeSeeds:
             version = _version(self._home.roles / f"{agent.role}.yaml")
             return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
         return Wanted(Source.ROLE, where, tuple(_spec(one) for one in role.reminders))
+
+    def check_roles(self, now: Instant, zone: str) -> list[str]:
+        """The names of all roles, once each of their reminders could be made."""
+        roles = load_roles(self._home)
+        for file, role in roles.items():
+            names: set[str] = set()
+            for one in role.reminders:
+                where = f"{self._home.roles / file}.yaml, reminder {one.name}"
+                if one.name in names:
+                    raise ConfigError(f"{where}: two have this name.", next_step="Rename one of them.")
+                names.add(one.name)
+                try:
+                    make_reminder(
+                        _spec(one), reminder_id="r-000000", agent=file, now=now, zone=zone, source=Source.ROLE
+                    )
+                except NudgeError as error:
+                    raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from None
+        return sorted(roles)
 
     def of_routines(self, agent: Agent) -> Wanted:
         specs: list[ReminderSpec] = []

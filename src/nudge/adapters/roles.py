@@ -62,6 +62,12 @@ class Role(_Part):
     kind: Literal["coach", "worker"] = "worker"
     reminders: tuple[RoleReminder, ...] = ()
 
+    @field_validator("reminders", mode="before")
+    @classmethod
+    def _none_yet(cls, value: Any) -> Any:
+        """A list with nothing in it yet is nothing to YAML."""
+        return () if value is None else value
+
 
 def load_role(path: Path) -> Role:
     """Read and check one role. An error names file, line and field."""

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from nudge.adapters.roles import RoleCondition, RoleSchedule
+from nudge.adapters.yaml_files import in_words, refuse_deep
 from nudge.core.reminder import ReminderSpec
 from nudge.errors import ConfigError
 
@@ -62,6 +63,7 @@ def _checked(matter: str, ref: str) -> Routine:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    refuse_deep(matter, ref)
     try:
         document: Any = YAML(typ="safe", pure=True).load(matter)
     except MarkedYAMLError as error:
@@ -79,7 +81,7 @@ def _checked(matter: str, ref: str) -> Routine:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         line = _line_of(matter, str(first["loc"][-1]) if first["loc"] else "")
-        raise ConfigError(f"{ref}, line {line}: {field}: {first['msg']}.", next_step="Mend that field.") from None
+        raise ConfigError(f"{ref}, line {line}: {field}: {in_words(error)}.", next_step="Mend that field.") from None
 
 
 def _line_of(matter: str, field: str) -> int:

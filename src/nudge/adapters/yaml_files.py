@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+import re
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from nudge.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
+
+_DEEPEST: Final = 100
+_BRACKET: Final = re.compile(r"[][{}]")
+_WORDS: Final = {
+    "missing": "it is missing",
+    "extra_forbidden": "there is no such field",
+    "model_type": "it should have fields of its own below it",
+    "tuple_type": "it should be a list",
+    "string_type": "it should be a text, perhaps in quotes",
+    "int_type": "it should be a whole number",
+    "bool_type": "it should be true or false",
+}
 
 
 def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
@@ -17,6 +30,7 @@ def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    refuse_deep(text, where)
     try:
         document: Any = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
@@ -31,6 +45,21 @@ def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
     return document
 
 
+def refuse_deep(text: str, where: str) -> None:
+    """Refuse brackets in brackets without end before the parser, to which they are slow, sees them."""
+    depth = 0
+    for bracket in _BRACKET.findall(text):
+        depth = depth + 1 if bracket in "[{" else max(depth - 1, 0)
+        if depth > _DEEPEST:
+            raise ConfigError(f"{where} is nested too deeply.", next_step="Check the file.")
+
+
+def in_words(error: ValidationError) -> str:
+    """The first mistake, for somebody who wrote YAML and not Python."""
+    first = error.errors()[0]
+    return _WORDS.get(first["type"], first["msg"].removeprefix("Value error, "))
+
+
 def checked(model: type[M], document: Any, where: str) -> M:
     """The document as the model has it. An error names file, line and field."""
     try:
@@ -39,8 +68,7 @@ def checked(model: type[M], document: Any, where: str) -> M:
         first = error.errors()[0]
         line = _line_of(document, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
-        problem = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{where}, line {line}: {field}: {problem}.", next_step="Mend that field.") from None
+        raise ConfigError(f"{where}, line {line}: {field}: {in_words(error)}.", next_step="Mend that field.") from None
 
 
 def _line_of(document: Any, location: tuple[int | str, ...]) -> int:

@@ -109,9 +109,9 @@ def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _roles(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.adapters.roles import load_roles
+    from nudge.adapters.home_seeds import HomeSeeds
 
-    yield Finding("roles", "ok", ", ".join(load_roles(home)) or "none")
+    yield Finding("roles", "ok", ", ".join(HomeSeeds(home).check_roles(now, Settings.read(home).timezone)) or "none")
 
 
 def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:

@@ -14,14 +14,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nudge.adapters.config import load_config
-    from nudge.adapters.roles import load_roles
+    from nudge.adapters.home_seeds import HomeSeeds
     from nudge.surfaces.spending_plan import plan_of
 
     context = Context(args)
     load_config(context.settings)
     plan_of(context.settings)
     _ = context.zone
-    roles = sorted(load_roles(context.home))
+    roles = HomeSeeds(context.home).check_roles(context.now, context.settings.timezone)
     named = context.settings.table.get("timezone") or context.settings.timezone
     if named != context.settings.timezone:
         note(f"nudge.toml says {named}, but {context.settings.timezone} in the coach's GOALS.md wins.")
