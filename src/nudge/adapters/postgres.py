@@ -42,28 +42,31 @@ class _Transaction:
 class PostgresDatabase:
     shared = True
 
-    def __init__(self, pool: AsyncConnectionPool[_Connection]) -> None:
+    def __init__(self, url: str, connections: int) -> None:
+        given = _read(url)
         self.probe: Probe | None = None
-        self._pool = pool
+        self._url = url
+        self._options: dict[str, Any] = {**{name: _ALERT[name] for name in _ALERT.keys() - given.keys()}, **_OURS}
+        self._backends: set[int] = set()  # the server's processes for our own connections
+        self._pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=connections,
+            kwargs=self._options,
+            configure=self._met,
+            open=False,
+            timeout=_CONNECT_SECONDS,
+            reconnect_timeout=_CONNECT_SECONDS,
+        )
         self._blocks = psycopg_blocks()
         self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
 
     @classmethod
     async def open(cls, url: str, *, connections: int = 8) -> PostgresDatabase:
         """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error."""
-        given = _read(url)
-        pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
-            url,
-            min_size=1,
-            max_size=connections,
-            kwargs={**{name: _ALERT[name] for name in _ALERT.keys() - given.keys()}, **_OURS},
-            open=False,
-            timeout=_CONNECT_SECONDS,
-            reconnect_timeout=_CONNECT_SECONDS,
-        )
-        database = cls(pool)
+        database = cls(url, connections)
         try:
-            await pool.open(wait=True, timeout=_CONNECT_SECONDS)
+            await database._pool.open(wait=True, timeout=_CONNECT_SECONDS)
             await database._migrate()
         except (PoolTimeout, psycopg.Error):
             await database.close()
@@ -75,6 +78,20 @@ class PostgresDatabase:
             await database.close()
             raise
         return database
+
+    async def _met(self, connection: _Connection) -> None:
+        self._backends.add(connection.info.backend_pid)
+
+    async def wakes(self) -> AsyncIterator[None]:
+        """On a connection of its own: poolers and transactions would keep notifications back."""
+        with _translation():
+            connection = await psycopg.AsyncConnection.connect(self._url, **self._options)
+            async with connection:
+                await connection.execute("LISTEN nudge_timers")
+                yield  # what was set before anybody listened
+                async for notification in connection.notifies():
+                    if notification.pid not in self._backends:
+                        yield
 
     async def _migrate(self) -> None:
         code = latest_version()
@@ -101,7 +118,7 @@ class PostgresDatabase:
                     next_step="Update nudge, or use another database.",
                 )
             for number, name, script in migrations()[version:]:
-                for statement in statements(script):
+                for statement in statements(script, "postgresql"):
                     await connection.execute(statement.replace("{serial}", _SERIAL))
                 await connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
 

@@ -87,7 +87,7 @@ class SqliteDatabase:
                     next_step="Update nudge, or start with another NUDGE_HOME.",
                 )
             for number, name, script in migrations()[version:]:
-                for statement in statements(script):
+                for statement in statements(script, "sqlite"):
                     connection.execute(statement.replace("{serial}", _SERIAL))
                 connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
             connection.execute("COMMIT")
@@ -138,6 +138,11 @@ class SqliteDatabase:
         async with self.transaction():
             rows: list[Row] = self._write(block, params).fetchall()
             return rows[0]
+
+    async def wakes(self) -> AsyncIterator[None]:
+        """The commands of this home poke the daemon themselves, and there is one daemon."""
+        for _ in ():
+            yield
 
     @property
     def _joined(self) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 _NAME = re.compile(r"^-- name: (\w+)\s*$")
+_ONLY = re.compile(r"^-- only: (\w+)\s*$")
 _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 
@@ -59,7 +60,18 @@ def latest_version() -> int:
     return max(int(file.name[:4]) for file in (_HERE / "migrations").glob("*.sql"))
 
 
-def statements(script: str) -> list[str]:
-    """A migration's statements. A statement ends with a semicolon at the end of a line."""
-    lines = [line for line in script.splitlines() if line.strip() and not line.lstrip().startswith("--")]
-    return [part.strip() for part in re.split(r";\s*(?:\n|$)", "\n".join(lines)) if part.strip()]
+def statements(script: str, database: str) -> list[str]:
+    """A migration's statements. A statement ends with a semicolon at the end of a line; under a line `-- only: NAME` it
+    is for that database."""
+    found: list[str] = []
+    lines, wanted = list[str](), True
+    for line in script.splitlines():
+        if match := _ONLY.match(line):
+            wanted = match[1] == database
+        elif line.strip() and not line.lstrip().startswith("--"):
+            lines.append(line.rstrip())
+        if lines and lines[-1].endswith(";"):
+            if wanted:
+                found.append("\n".join(lines).rstrip(";"))
+            lines, wanted = [], True
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -46,5 +46,9 @@ class Database(Protocol):
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    def wakes(self) -> AsyncIterator[None]:
+        """See the Store."""
+        ...
 
     async def close(self) -> None: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -39,6 +40,9 @@ class SqlStore:
 
     def transaction(self) -> AbstractAsyncContextManager[None]:
         return self.database.transaction()
+
+    def wakes(self) -> AsyncIterator[None]:
+        return self.database.wakes()
 
     async def close(self) -> None:
         await self.database.close()

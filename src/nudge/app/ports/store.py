@@ -11,7 +11,7 @@ An exception inside leaves nothing behind. A transaction inside a transaction jo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -298,5 +298,10 @@ class Store(Protocol):
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    def wakes(self) -> AsyncIterator[None]:
+        """Once at first, then whenever somebody else has set a timer that is due within seconds. Ends at once where
+        nobody else can; raises StoreError where it cannot be heard of any more."""
+        ...
 
     async def close(self) -> None: ...

@@ -20,6 +20,7 @@ from nudge.adapters.logs import configure_logs
 from nudge.adapters.open_store import open_store, sqlite_path
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import Settings
+from nudge.app.early_wakes import EarlyWakes
 from nudge.app.ports.messenger import Outbound
 from nudge.app.ports.records import FeedLine
 from nudge.app.ports.store import Store
@@ -99,7 +100,7 @@ async def _run(
         await daemon.look_again()
 
     app = control_app(status, poke, daemon.stop, ChatDesk(daemon, agent, beside).endpoints())
-    companions = [daemon.watch.run(), reload.run()]
+    companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
     if polling := channel.polling(daemon, agent):
         companions.append(polling.run())
     if prompt:
