@@ -62,8 +62,17 @@ def test_a_schedule_is_read(fields: dict[str, Any], first: Instant) -> None:
     assert first_slot(reminder(**fields), NOON) == first
 
 
-def test_until_a_date_includes_the_day() -> None:
-    made = reminder(every="1h", until="2026-02-18")
+def test_a_rule_in_words_keeps_a_first_time_that_a_clock_change_moves() -> None:
+    now = toronto(2026, 3, 3, 12)
+    made = reminder(at="every other sunday at 2:30am", now=now)
+    first = first_slot(made, now)
+    assert first == toronto(2026, 3, 8, 3)
+    assert made.schedule.next_after(first, TORONTO) == toronto(2026, 3, 22, 2, 30)
+
+
+@pytest.mark.parametrize("day", ["2026-02-18", "today", "feb 18"])
+def test_until_a_day_includes_it(day: str) -> None:
+    made = reminder(every="1h", until=day)
     assert isinstance(made.schedule, Every)
     assert made.schedule.until == toronto(2026, 2, 19) - 1
 
@@ -89,6 +98,9 @@ def test_until_a_date_includes_the_day() -> None:
         pytest.param({"chain": 101, "every": "5m"}, "chain asks", id="an endless chain"),
         pytest.param({"chain": 2, "idle": "5m", "every": "5m"}, "idle", id="an idle chain"),
         pytest.param({"chain": 2, "every": "5m", "command": "x", "mode": "once"}, "once", id="a chain that fires once"),
+        pytest.param(
+            {"in_": "1h", "every": "0.01s", "command": "x", "mode": "once"}, "between one second", id="asked too often"
+        ),
         pytest.param({"every": "1h", "mode": "until"}, "belong to a condition", id="a mode alone"),
         pytest.param({"every": "1h", "command": "x", "prompt": "y"}, "not both", id="two conditions"),
         pytest.param({"every": "1h", "command": "x", "mode": "never"}, "no mode", id="an unknown mode"),

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import time, timedelta
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from nudge.core.instants import Instant, local_date, start_of_day
 from nudge.core.phrases.dateparser_gate import translate
 from nudge.core.phrases.durations import read_duration
 from nudge.core.phrases.grammar import Reading, read
+from nudge.core.phrases.pieces import Clock
 from nudge.core.phrases.reader import Reader
 from nudge.core.phrases.refusal import DURATION_EXAMPLES, Refused, Unread, refusal
 from nudge.core.phrases.resolve import HORIZON, resolve, shifted
 from nudge.core.phrases.result import Understood
 from nudge.core.phrases.tokens import MAX_LENGTH, tokenize
 
+_LAST: Final = Clock(time.max, "the end of the day", marked=True)
 
-def understand(text: str, now: Instant, zone: ZoneInfo) -> Understood:
+
+def understand(text: str, now: Instant, zone: ZoneInfo, *, at_end: bool = False) -> Understood:
     """What a phrase for a time means at `now` in `zone`.
 
-    A time without a day is today's, or tomorrow's if it has passed; a day without a time is at 9:00. Nothing is ever in
-    the past. Raises `InvalidPhraseError`, which says what was not understood, why, and three phrases that work.
+    A time without a day is today's, or tomorrow's if it has passed; a day without a time is at 9:00, or with `at_end`,
+    for the last moment of something, at its last. Nothing is ever in the past. Raises `InvalidPhraseError`, which says
+    what was not understood, why, and three phrases that work.
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
@@ -31,7 +37,10 @@ def understand(text: str, now: Instant, zone: ZoneInfo) -> Understood:
     'Wednesday 2026-02-18 3:30 PM America/Toronto (in 1 h 30 min)'
     """
     try:
-        return resolve(read_any(text), now, zone)
+        reading = read_any(text)
+        if at_end and reading.day is not None and reading.lacks_a_clock and reading.part is None:
+            reading = replace(reading, clocks=(_LAST,))
+        return resolve(reading, now, zone)
     except Refused as refused:
         raise refusal(text, "a time", refused.why, refused.examples) from None
     except Unread as unread:

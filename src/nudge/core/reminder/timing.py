@@ -48,7 +48,7 @@ def read_timing(
         rhythm = _chain_rhythm(timing)
         kinds = [kind for kind in kinds if kind != "every"] or ["every"]
     elif waits and timing.every is not None and len(kinds) == 2 and kinds[0] in ("at", "in_"):
-        rhythm = parse_duration(timing.every)
+        rhythm = read_interval(timing.every)
         kinds = kinds[:1]
     if len(kinds) != 1:
         given = " and ".join(kind.rstrip("_") for kind in kinds)
@@ -116,11 +116,9 @@ def schedule_from(
         return At(understood.once, zone.key)
     if understood.every is not None:
         return Every(understood.every, now, count, until)
-    assert understood.rrule is not None
+    assert understood.dated_rrule is not None
     last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-    start = to_datetime(understood.first, zone).strftime("%Y%m%dT%H%M%S")
-    rule = with_limits(understood.rrule, count, last)
-    return Rrule(f"DTSTART:{start}\nRRULE:{rule}" if "INTERVAL" in rule else rule, zone.key, now)
+    return Rrule(with_limits(understood.dated_rrule, count, last), zone.key, now)
 
 
 def _exact(text: str, zone: ZoneInfo) -> Instant | None:
@@ -144,7 +142,7 @@ def read_until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
     exact = _exact(stripped, zone)
     if exact is not None:
         return exact
-    understood = understand(stripped, now, zone)
+    understood = understand(stripped, now, zone, at_end=True)
     if understood.once is None:
         raise UsageError(f"{text!r} is not one time.", next_step="Say when it ends, such as 'friday 5pm'.")
     return understood.once
