@@ -135,6 +135,23 @@ RESULTS = [
         (3, 3),
     ),
     Scenario(
+        "Only the duration differs in a result that is JSON text",
+        [Call("search", {"q": "x"}, f'{{"hits": [], "took_ms": {n}, "elapsed": {n}.5}}') for n in range(3)],
+        (3, 3),
+    ),
+    Scenario(
+        "The same inside a block of content",
+        [
+            Call("search", {"q": "x"}, [{"type": "text", "text": f'{{"hits": [], "duration_ms": {n}, "pid": {n}}}'}])
+            for n in range(3)
+        ],
+        (3, 3),
+    ),
+    Scenario(
+        "The hits differ in a result that is JSON text",
+        [Call("search", {"q": "x"}, f'{{"hits": {n}, "took_ms": 4}}') for n in range(9)],
+    ),
+    Scenario(
         "Only the duration, the process id and the start time in a structured result differ",
         [
             Call(

@@ -36,7 +36,10 @@ _CLOCK = re.compile(
     r"\d*\s?(?:s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?)\b"
     r")"
 )
-_PROCESS = re.compile(r"(\bp?pid[\"']?\s*[:= ]\s*)\d+", re.I)
+_PROCESS = re.compile(r"(\bp?pid[\\\"']*\s*[:= ]\s*)\d+", re.I)
+_MEASURED = re.compile(
+    r"((?:took|elapsed|duration|latency)(?:[_ ]?(?:ms|s|millis|seconds))?[\\\"']*\s*[:=]\s*)\d+(?:\.\d+)?", re.I
+)
 _PATH = re.compile(r"[\\/][^\s'\"`,:;()\[\]]+")
 _NUMBERED = re.compile(r"[\w-]*\d[\w-]*")
 _SPACE = re.compile(r"\s+")
@@ -85,6 +88,8 @@ def without_clock(text: str) -> str:
     text = hide_temporary_paths(hide_unique_ids(text))
     if "pid" in text or "PID" in text:
         text = _PROCESS.sub(r"\1#", text)
+    if "ook" in text or "lapsed" in text or "uration" in text or "atency" in text:
+        text = _MEASURED.sub(r"\1#", text)
     return hide_request_ids(_CLOCK.sub("#", text))
 
 

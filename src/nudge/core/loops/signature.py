@@ -72,7 +72,8 @@ def _repr(value: object) -> str:
         return type(value).__name__
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_opaque).encode
+# What contains itself ends in a RecursionError, which `canonical` knows; looking for it costs every other call.
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_opaque, check_circular=False).encode
 
 
 def _sayable(value: object, depth: int) -> Any:

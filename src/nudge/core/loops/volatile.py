@@ -168,7 +168,7 @@ def hide_request_ids(text: str) -> str:
 
 
 def hide_unique_ids(text: str) -> str:
-    return _UUID.sub("*", text) if _UUID_INSIDE.search(text) else text
+    return _UUID.sub("*", text) if "-" in text and _UUID_INSIDE.search(text) else text
 
 
 def without_spare_spaces(command: str) -> str:
