@@ -72,6 +72,25 @@ def test_it_uses_the_home_and_touches_not_a_byte_of_it(home: Cli, tmp_path: Path
     writer.close()
 
 
+def test_an_agent_that_is_no_coach_has_its_reminders_and_nothing_of_the_coachs(home: Cli) -> None:
+    (home.home / "roles" / "monitor.yaml").write_text("name: monitor\n")
+    home("agent", "add", "monitor", "--role", "monitor")
+    home("reminder", "add", "monitor", "-m", "Check CI", "--cron", "30 8 * * *")
+    home("reminder", "add", "monitor", "-m", "Standup", "--cron", "0 9 * * *", "--to-person")
+    data = home.json("simulate", *WEEK, "--agent", "monitor")
+    happened = [(one["at"][:16], one["what"], one["subject"]) for one in data["events"] if one["what"] != "noted"]
+    assert happened == [
+        ("2026-02-16T08:30", "fired", "Check CI"),
+        ("2026-02-16T09:00", "fired", "Standup"),
+        ("2026-02-16T09:00", "sent", "reminder"),
+        ("2026-02-17T08:30", "fired", "Check CI"),
+        ("2026-02-17T09:00", "fired", "Standup"),
+        ("2026-02-17T09:00", "sent", "reminder"),
+    ]
+    assert "monitor is no coach" in " ".join(data["notes"])
+    assert "  fired           Check CI\n" in home("simulate", *WEEK, "--agent", "monitor").stdout
+
+
 def test_without_a_home_it_shows_the_coach_of_init_and_makes_none(cli: Cli) -> None:
     done = cli("simulate", *WEEK)
     assert "Summary of 2 days" in done.stdout

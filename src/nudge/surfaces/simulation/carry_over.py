@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nudge.adapters.open_store import open_sqlite, open_store, sqlite_path
 from nudge.adapters.settings import Settings
+from nudge.app.agents import DEFAULT
 from nudge.app.ports.attention import AttentionRow
 from nudge.app.ports.records import Agent
 from nudge.app.ports.store import Store
@@ -62,6 +63,9 @@ async def carry_over(belongings: Belongings, store: Store, plan: Plan) -> list[s
     if belongings.agent is None:
         return []
     agent, start = belongings.agent, plan.start
+    if agent.name != DEFAULT:  # it lives alone: the coach of every home would talk to the same person
+        await store.agents.ensure(Agent(DEFAULT, DEFAULT, start))
+        await store.agents.remove(DEFAULT, start)
     await store.agents.add(replace(agent, created_at=Instant(min(agent.created_at, start))))
     past = 0
     async with store.transaction():

@@ -24,6 +24,7 @@ from nudge.core.prices import PriceTable
 from nudge.core.simulation.person import Profile
 from nudge.core.simulation.timeline import Asked, Plan, Sample, Timeline
 from nudge.surfaces.daemon.assemble import Daemon, Options, Ports
+from nudge.surfaces.daemon.world import is_coach
 from nudge.surfaces.simulation.carry_over import Belongings, carry_over
 from nudge.surfaces.simulation.channel import SimulatedPerson
 from nudge.surfaces.simulation.documents import DocumentsInMemory
@@ -95,10 +96,15 @@ class Engine:
                 conditions=conditions,
                 seeds=HomeSeeds(self.home),
                 new_id=ids_from(self.plan.seed),
+                is_coach=lambda agent: is_coach(self.home, agent),
             )
             daemon = Daemon(ports, replace(self.options, longest_wait=LONGEST_WAIT))
-            samples = await self._run(clock, daemon, person)
+            await daemon.start()
+            talks = any(agent.name == self.plan.agent and ports.is_coach(agent) for agent in await store.agents.all())
+            samples = await self._run(clock, daemon, person if talks else None)
             notes += conditions.notes()
+            if not talks:
+                notes.append(f"{self.plan.agent} is no coach: nobody talks to it, and what its inbox gets stays there.")
             reminders = await store.reminders.everything(self.plan.agent)
             bucket = self.options.ping_budget
             record = Record(journal.entries, person.arrived, person.did, asked, samples, reminders, bucket, notes)
@@ -106,16 +112,15 @@ class Engine:
         finally:
             await store.close()
 
-    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson) -> list[Sample]:
-        """Let them live until the end of the plan. Whoever ends before that ends it all."""
+    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson | None) -> list[Sample]:
+        """Let them live until the end of the plan. Whoever ends before that ends it all. `person` is None where they
+        have nothing to say to this agent."""
         agent, samples = self.plan.agent, list[Sample]()
-        await daemon.start()
         await daemon.store.timers.cancel(agent, ROUTINES)  # nobody writes files here, so nobody need look for changes
         running = asyncio.create_task(daemon.run(), name="daemon")
-        beside = [
-            asyncio.create_task(person.live(lambda update: daemon.hear(agent, update)), name="person"),
-            asyncio.create_task(self._look(clock, daemon, samples), name="samples"),
-        ]
+        beside = [asyncio.create_task(self._look(clock, daemon, samples), name="samples")]
+        if person is not None:
+            beside.append(asyncio.create_task(person.live(lambda update: daemon.hear(agent, update)), name="person"))
         end = asyncio.create_task(clock.sleep((self.plan.end - clock.now()) / SECOND), name="end")
         await asyncio.wait({end, running, *beside}, return_when=asyncio.FIRST_COMPLETED)
         early = [task for task in (running, *beside) if task.done()]

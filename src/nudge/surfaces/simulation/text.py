@@ -51,7 +51,7 @@ def day_lines(day: Day, plan: Plan, width: int = WIDTH) -> Iterator[str]:
     """What happened on a day, and what it came to."""
     for line in lines_of(day.events):
         yield _line(line, plan, width)
-    yield from _day_foot(day, width)
+    yield from _day_foot(day, width, real=plan.model == "real")
 
 
 def summary_lines(timeline: Timeline, width: int = WIDTH) -> Iterator[str]:
@@ -125,9 +125,8 @@ def _line(line: Line, plan: Plan, width: int) -> str:
             raise ValueError(f"{event!r} has no line of its own")
     count = f" ×{line.count}" if line.count > 1 else ""
     start = f"  {clock:<11} {word + count:<15} "
-    about = f"{subject}: " if subject else ""
     room = width - len(start) - (len(end) + 2 if end else 0)
-    body = clipped(about + one_line(text), room)
+    body = clipped(": ".join(part for part in (subject, one_line(text)) if part), room)
     return f"{start}{body:<{room}}  {end}" if end else f"{start}{body}".rstrip()
 
 
@@ -144,7 +143,7 @@ def gauge(level: int) -> str:
     return f"pings {level / PING:.1f}"
 
 
-def _day_foot(day: Day, width: int) -> Iterator[str]:
+def _day_foot(day: Day, width: int, *, real: bool) -> Iterator[str]:
     sent = day.sent()
     messages = sum(not one.reply for one in sent)
     parts = [_plural(messages, "message")]
@@ -154,15 +153,15 @@ def _day_foot(day: Day, width: int) -> Iterator[str]:
     levels += [one.level for one in sent if one.level is not None]
     if levels:
         parts.append(f"pings {min(levels) / PING:.1f}–{max(levels) / PING:.1f}")
-    parts.append(_plural(day.signals, "phone signal"))
+    if day.signals:
+        parts.append(_plural(day.signals, "phone signal"))
     asked = day.asked()
     if asked:
         tokens = sum(one.input + one.output for one in asked)
         cost = sum(one.cost for one in asked)
         free = all(one.free for one in asked)
-        parts.append(
-            f"{_plural(len(asked), 'call')}, {tokens:,} tokens, ≈ {dollars(cost)}{' with a model' if free else ''}"
-        )
+        price = f"{dollars(cost)}" if real else f"≈ {dollars(cost)}{' with a model' if free else ''}"
+        parts.append(f"{_plural(len(asked), 'call')}, {tokens:,} tokens, {price}")
     if any(sample.limit for sample in day.samples):
         parts.append(f"budget {day.percent}%")
     for row in _wrapped(" · ".join(parts), width - 2):
