@@ -175,7 +175,8 @@ def test_export_and_import_move_a_home(home: Cli, tmp_path: Path) -> None:
     home("reminder", "remove", first["id"])
     file = tmp_path / "reminders.json"
     file.write_text(home("reminder", "export", "--all").stdout)
-    assert len(json.loads(home("reminder", "export").stdout)["reminders"]) == 1
+    assert len(json.loads(home("reminder", "export", "--json").stdout)["reminders"]) == 1
+    assert "no agent called" in home("reminder", "export", "nobody", code=3).stderr
     other = Cli(tmp_path / "other")
     other("init")
     done = other("reminder", "import", str(file))
@@ -185,6 +186,14 @@ def test_export_and_import_move_a_home(home: Cli, tmp_path: Path) -> None:
     rows = {row["message"]: row["status"] for row in other.json("reminder", "list", "--all")}
     assert rows == {"one": "cancelled", "two": "active"}
     assert "not JSON" in other("reminder", "import", "-", stdin="{", code=2).stderr
+
+
+def test_a_name_does_for_an_id_also_when_its_reminder_has_ended(home: Cli) -> None:
+    made = added(home, "coach", "-m", "one", "--every", "1h", "--name", "ci")
+    home("reminder", "run", "ci")
+    home("reminder", "complete", "ci")
+    assert made["id"] in home("reminder", "show", "ci").stdout
+    assert "It was run by hand." in home("why", "ci").stdout
 
 
 def test_a_list_of_many_says_that_there_are_more(home: Cli) -> None:

@@ -29,9 +29,10 @@ def outcome_entry(row: Outcome) -> Entry:
 
 
 def named(row: Outcome) -> str:
-    """What it was, once: "heartbeat", "reminder r-a1b2c3"."""
+    """What it was, once: "heartbeat", "reminder r-a1b2c3", "reminder ci (r-a1b2c3)"."""
     name = row.key.removeprefix(f"{row.kind}:")
-    return row.kind if name == row.kind else f"{row.kind} {name}"
+    given = row.detail.get("name")
+    return row.kind if name == row.kind else f"{row.kind} {given} ({name})" if given else f"{row.kind} {name}"
 
 
 def outcome_json(row: Outcome) -> dict[str, Any]:

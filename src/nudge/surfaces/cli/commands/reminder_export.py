@@ -6,9 +6,13 @@ nudge reminder export > reminders.json
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.render import note, out_json
+
+if TYPE_CHECKING:
+    from nudge.adapters.sql.store import SqlStore
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,10 +22,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nudge.app.agents import Agents
     from nudge.app.reminders.exchange import Exchange
 
     context = Context(args)
-    document = context.with_store(lambda store: Exchange(store).export(args.agent, ended=args.all))
+
+    async def read(store: SqlStore) -> dict[str, Any]:
+        await Agents(store).require_known(args.agent)
+        return await Exchange(store).export(args.agent, ended=args.all)
+
+    document = context.with_store(read)
     out_json(document)
     note(f"Exported {len(document['reminders'])} reminders.")
     return 0

@@ -2,7 +2,7 @@
 
 nudge why                the last five occurrences, in words
 nudge why 42             the outcome #42 of the log
-nudge why r-a1b2c3       the last ones of a reminder, routine, …
+nudge why r-a1b2c3       the last ones of a reminder, routine, …, by id or name
 nudge why 15:00          what was due around that time
 """
 
@@ -28,7 +28,7 @@ _MOST_DIGITS = 18  # more than any row has
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder's id, or a time")
+    parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder, or a time")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
     parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default: 5)")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -73,6 +73,9 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
         return rows
     if rows := await store.outcomes.recent(agent=args.agent, key=f"reminder:{what}", limit=args.limit):
         return rows
+    for one in await store.reminders.named(what, args.agent) or await store.reminders.named_ended(what):
+        if rows := await store.outcomes.recent(agent=one.agent, key=one.key, limit=args.limit):
+            return rows
     try:
         around = parse_past(what, context.now, context.zone)
     except NudgeError:
