@@ -9,6 +9,7 @@ import sqlite3
 from pathlib import Path
 from xml.etree import ElementTree
 
+import psycopg
 import pytest
 
 from nudge.testing import FakeAnthropic
@@ -70,6 +71,19 @@ def test_it_uses_the_home_and_touches_not_a_byte_of_it(home: Cli, tmp_path: Path
     assert "reserve kept 2 of 2" in notes
     assert "estimate" in notes
     writer.close()
+
+
+def test_a_server_is_only_read_and_not_even_brought_up_to_date(home: Cli, postgres_url: str) -> None:
+    home.environment["NUDGE_DATABASE_URL"] = postgres_url
+    assert "older schema (0; this nudge knows" in home("simulate", *WEEK, code=1).stderr
+    home("reminder", "add", "-m", "Water the plants", "--cron", "0 15 * * *", "--to-person")
+    everything = "SELECT schemaname, relname, n_tup_ins, n_tup_upd, n_tup_del FROM pg_stat_user_tables ORDER BY 2"
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("SELECT pg_stat_force_next_flush()")
+        before = connection.execute(everything).fetchall()
+        assert "Water the plants" in home("simulate", *WEEK).stdout
+        connection.execute("SELECT pg_stat_clear_snapshot()")
+        assert connection.execute(everything).fetchall() == before
 
 
 def test_an_agent_that_is_no_coach_has_its_reminders_and_nothing_of_the_coachs(home: Cli) -> None:

@@ -25,15 +25,16 @@ def open_sqlite(path: str) -> SqlStore:
     return SqlStore(SqliteDatabase.open(path))
 
 
-async def open_store(url: str, *, connections: int = 8) -> SqlStore:
-    """`sqlite:///path/to/file`, `sqlite://:memory:`, or a PostgreSQL URL."""
+async def open_store(url: str, *, connections: int = 8, read_only: bool = False) -> SqlStore:
+    """`sqlite:///path/to/file`, `sqlite://:memory:`, or a PostgreSQL URL. `read_only` is for a server: nothing can be
+    written, and an older schema is refused instead of brought up to date."""
     scheme = url.partition("://")[0]
     if scheme == "sqlite":
         return open_sqlite(sqlite_path(url))
     if scheme in ("postgresql", "postgres"):
         from nudge.adapters.postgres import PostgresDatabase
 
-        return SqlStore(await PostgresDatabase.open(url, connections=connections))
+        return SqlStore(await PostgresDatabase.open(url, connections=connections, read_only=read_only))
     raise _unknown()
 
 

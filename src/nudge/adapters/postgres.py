@@ -42,10 +42,11 @@ class _Transaction:
 class PostgresDatabase:
     shared = True
 
-    def __init__(self, url: str, connections: int) -> None:
+    def __init__(self, url: str, connections: int, *, read_only: bool = False) -> None:
         given = _read(url)
         self.probe: Probe | None = None
         self._url = url
+        self._read_only = read_only
         self._options: dict[str, Any] = {**{name: _ALERT[name] for name in _ALERT.keys() - given.keys()}, **_OURS}
         self._backends: set[int] = set()  # the server's processes for our own connections
         self._pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
@@ -62,9 +63,9 @@ class PostgresDatabase:
         self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
 
     @classmethod
-    async def open(cls, url: str, *, connections: int = 8) -> PostgresDatabase:
+    async def open(cls, url: str, *, connections: int = 8, read_only: bool = False) -> PostgresDatabase:
         """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error."""
-        database = cls(url, connections)
+        database = cls(url, connections, read_only=read_only)
         try:
             await database._pool.open(wait=True, timeout=_CONNECT_SECONDS)
             await database._migrate()
@@ -81,6 +82,8 @@ class PostgresDatabase:
 
     async def _met(self, connection: _Connection) -> None:
         self._backends.add(connection.info.backend_pid)
+        if self._read_only:
+            await connection.execute("SET default_transaction_read_only = on")
 
     async def wakes(self) -> AsyncIterator[None]:
         """On a connection of its own: poolers and transactions would keep notifications back."""
@@ -97,7 +100,14 @@ class PostgresDatabase:
         code = latest_version()
         with _translation():
             async with self._pool.connection() as connection:
-                if await self._version(connection) != code:  # else there is nothing to wait for, and no right needed
+                version = await self._version(connection)
+                _refuse_newer(version, code)
+                if version < code and self._read_only:
+                    raise StoreError(
+                        f"The database has an older schema ({version}; this nudge knows {code}).",
+                        next_step="Start nudge once: it brings the schema up to date.",
+                    )
+                if version < code:  # else there is nothing to wait for, and no right needed
                     await self._bring_up_to(code, connection)
 
     async def _version(self, connection: _Connection) -> int:
@@ -112,11 +122,7 @@ class PostgresDatabase:
             await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
             await connection.execute(self._blocks["schema_create"])
             version = await self._version(connection)
-            if version > code:
-                raise StoreNewerError(
-                    f"The database was written by a newer nudge (schema {version}; this one knows {code}).",
-                    next_step="Update nudge, or use another database.",
-                )
+            _refuse_newer(version, code)
             for number, name, script in migrations()[version:]:
                 for statement in statements(script, "postgresql"):
                     await connection.execute(statement.replace("{serial}", _SERIAL))
@@ -227,6 +233,14 @@ class PostgresDatabase:
         except asyncio.CancelledError:
             await closing
             raise
+
+
+def _refuse_newer(version: int, code: int) -> None:
+    if version > code:
+        raise StoreNewerError(
+            f"The database was written by a newer nudge (schema {version}; this one knows {code}).",
+            next_step="Update nudge, or use another database.",
+        )
 
 
 def _read(url: str) -> Mapping[str, Any]:

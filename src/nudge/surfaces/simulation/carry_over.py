@@ -42,7 +42,7 @@ async def read_belongings(settings: Settings, agent: str, scratch: Path) -> Belo
             return Belongings()
         store = open_sqlite(str(copy))
     else:
-        store = await open_store(url, connections=1)
+        store = await open_store(url, connections=1, read_only=True)
     try:
         known = await store.agents.all()
         if not known:
