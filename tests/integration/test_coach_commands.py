@@ -83,9 +83,13 @@ def test_status_of_a_new_coach_says_so(coach: Any) -> None:
 def test_why_explains_the_last_decisions_or_those_of_one_reminder(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         assert await rig.say("/why") == "Nothing was due yet, so nothing was decided."
-        for key, result in (("heartbeat", Result.SUPPRESSED), ("reminder:r-aaaaaa", Result.FIRED)):
-            await rig.store.outcomes.record(Outcome("coach", key, "x", NOON, NOON, result, f"because of {key}"))
-        assert "A rule of restraint held it back for good. because of heartbeat" in await rig.say("/why")
+        rows = (("heartbeat", Result.SUPPRESSED, "It was quiet."), ("reminder:r-aaaaaa", Result.FIRED, ""))
+        for key, result, reason in rows:
+            await rig.store.outcomes.record(Outcome("coach", key, "x", NOON, NOON, result, reason))
+        assert (await rig.say("/why")).splitlines() == [
+            "• 12:00 reminder:r-aaaaaa, fired: It fired on time.",
+            "• 12:00 heartbeat, suppressed: It was quiet.",
+        ]
         assert (await rig.say("/why 1")).count("•") == 1
         assert "heartbeat" not in await rig.say("/why r-aaaaaa")
         assert "r-zzzzzz" in await rig.say("/why r-zzzzzz")

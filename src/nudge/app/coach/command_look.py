@@ -76,7 +76,8 @@ class LookCommands:
         if not rows:
             return f"Nothing called {words!r} was due." if words else "Nothing was due yet, so nothing was decided."
         return "\n".join(
-            f"• {_clock(row.at, asked.now, zone)} {row.key}: {MEANING[row.result]} {_why(row)}".rstrip() for row in rows
+            f"• {_clock(row.at, asked.now, zone)} {row.detail.get('name') or row.key}, {row.result.value}: {_why(row)}"
+            for row in rows
         )
 
     async def goals(self, asked: Asked) -> str:
@@ -134,7 +135,7 @@ def _reminders(active: Sequence[ListedReminder], now: Instant, zone: tzinfo) -> 
 def _reminder(one: ListedReminder, now: Instant, zone: tzinfo) -> str:
     when = one.status if one.next_at is None else _clock(one.next_at, now, zone)
     rhythm = "" if one.schedule_words in ("", "once") else f", {one.schedule_words}"
-    text = " ".join(one.message.split())
+    text = " ".join((one.name or one.message).split())
     short = text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
     return f"• {short} ({when}{rhythm}) [{one.id}]"
 

@@ -28,7 +28,7 @@ log = logging.getLogger("nudge.desk")
 
 GOALS, MEMORY, AGENTS, HEARTBEAT = "GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md"
 NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
-PROACTIVE = ("heartbeat", "briefing")
+PROACTIVE = ("heartbeat", "briefing", "routine")
 
 GOOD_TARGETS = "targets.good"
 REPORTED = "targets.reported"
