@@ -60,13 +60,25 @@ async def test_a_server_whose_machine_died_is_noticed_in_a_minute_unless_the_url
     assert (used["tcp_user_timeout"], used["keepalives_idle"]) == ("30000", "300")
 
 
-async def test_a_server_that_is_not_there_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nudge.adapters.postgres._CONNECT_SECONDS", 0.2)
+@pytest.mark.parametrize(
+    ("url", "cause"),
+    [
+        pytest.param("postgresql://u:s3cretpw@127.0.0.1:1/d", "Connection refused", id="nobody listens"),
+        pytest.param("postgresql://u:s3cretpw@/d?host=/nowhere", "No such file or directory", id="no such socket"),
+        pytest.param("{server}&dbname=d-not-there", '"d-not-there" does not exist', id="no such database"),
+    ],
+)
+async def test_a_server_that_does_not_answer_is_one_sentence_with_its_cause(
+    url: str, cause: str, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     heard: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = heard.append  # type: ignore[method-assign]
     monkeypatch.setattr(logging, "lastResort", handler)
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    with pytest.raises(StoreError, match="does not answer"):
-        await open_store("postgresql://u:s3cretpw@127.0.0.1:1/d")
+    with pytest.raises(StoreError, match="does not answer") as caught:
+        await open_store(url.format(server=postgres_url))
+    assert cause in caught.value.message
+    assert "\n" not in caught.value.message
+    assert "s3cretpw" not in everything_said(caught.value)
     assert heard == []  # where no logs are configured, Python would print them in the middle of a command's output

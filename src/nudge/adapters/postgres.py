@@ -24,7 +24,13 @@ _SERIAL = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
 _MIGRATION_LOCK = 0x6E75646765  # "nudge"; two processes that start at once take turns
 _CONNECT_SECONDS = 10.0
 _OURS = {"row_factory": dict_row, "autocommit": True}
-_ALERT = {"tcp_user_timeout": 30_000, "keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_ALERT = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
 """A server whose machine died says nothing more. So it is noticed in a minute; left alone, the system takes fifteen."""
 
 _Connection = psycopg.AsyncConnection[dict[str, Any]]
@@ -43,14 +49,11 @@ class PostgresDatabase:
     shared = True
 
     def __init__(self, url: str, connections: int, *, read_only: bool = False) -> None:
-        given = _read(url)
         self.probe: Probe | None = None
-        self._url = url
         self._read_only = read_only
-        self._options: dict[str, Any] = {**{name: _ALERT[name] for name in _ALERT.keys() - given.keys()}, **_OURS}
+        self._options: dict[str, Any] = {**_ALERT, **_read(url), **_OURS}
         self._backends: set[int] = set()  # the server's processes for our own connections
         self._pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
-            url,
             min_size=1,
             max_size=connections,
             kwargs=self._options,
@@ -64,17 +67,15 @@ class PostgresDatabase:
 
     @classmethod
     async def open(cls, url: str, *, connections: int = 8, read_only: bool = False) -> PostgresDatabase:
-        """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error."""
+        """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error.
+
+        The first connection is made without the pool, which would try for ten seconds and not say what is wrong."""
         database = cls(url, connections, read_only=read_only)
+        first = await _connected(database._options)
         try:
-            await database._pool.open(wait=True, timeout=_CONNECT_SECONDS)
-            await database._migrate()
-        except (PoolTimeout, psycopg.Error):
-            await database.close()
-            raise StoreError(
-                "The PostgreSQL server in NUDGE_DATABASE_URL does not answer.",
-                next_step="Check host, port, user and password, and that the server runs.",
-            ) from None
+            async with first:
+                await database._migrate(first)
+            await database._pool.open()
         except BaseException:
             await database.close()
             raise
@@ -88,7 +89,7 @@ class PostgresDatabase:
     async def wakes(self) -> AsyncIterator[None]:
         """On a connection of its own: poolers and transactions would keep notifications back."""
         with _translation():
-            connection = await psycopg.AsyncConnection.connect(self._url, **self._options)
+            connection = await psycopg.AsyncConnection.connect(**self._options)
             async with connection:
                 await connection.execute("LISTEN nudge_timers")
                 yield  # what was set before anybody listened
@@ -96,19 +97,18 @@ class PostgresDatabase:
                     if notification.pid not in self._backends:
                         yield
 
-    async def _migrate(self) -> None:
+    async def _migrate(self, connection: _Connection) -> None:
         code = latest_version()
         with _translation():
-            async with self._pool.connection() as connection:
-                version = await self._version(connection)
-                _refuse_newer(version, code)
-                if version < code and self._read_only:
-                    raise StoreError(
-                        f"The database has an older schema ({version}; this nudge knows {code}).",
-                        next_step="Start nudge once: it brings the schema up to date.",
-                    )
-                if version < code:  # else there is nothing to wait for, and no right needed
-                    await self._bring_up_to(code, connection)
+            version = await self._version(connection)
+            _refuse_newer(version, code)
+            if version < code and self._read_only:
+                raise StoreError(
+                    f"The database has an older schema ({version}; this nudge knows {code}).",
+                    next_step="Start nudge once: it brings the schema up to date.",
+                )
+            if version < code:  # else there is nothing to wait for, and no right needed
+                await self._bring_up_to(code, connection)
 
     async def _version(self, connection: _Connection) -> int:
         try:
@@ -258,6 +258,17 @@ def _read(url: str) -> Mapping[str, Any]:
     )
 
 
+async def _connected(options: Mapping[str, Any]) -> _Connection:
+    try:
+        return await psycopg.AsyncConnection.connect(**options)
+    except psycopg.Error as error:
+        cause = _cause(error)
+    raise StoreError(  # out here, where psycopg's error is gone: it carries the password
+        f"The PostgreSQL server in NUDGE_DATABASE_URL does not answer: {cause}.",
+        next_step="Check host, port, user and password, and that the server runs.",
+    )
+
+
 class _translation:  # noqa: N801  (reads as a statement: with _translation())
     def __enter__(self) -> None:
         return None
@@ -270,7 +281,15 @@ class _translation:  # noqa: N801  (reads as a statement: with _translation())
         if isinstance(error, PoolTimeout):
             raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.") from None
         if isinstance(error, psycopg.Error):
-            first_line = (str(error).splitlines() or [type(error).__name__])[0]
-            denied = isinstance(error, psycopg.errors.InsufficientPrivilege)
-            next_step = "Let the user in NUDGE_DATABASE_URL own the database." if denied else None
-            raise StoreError(f"The PostgreSQL server refused: {first_line}", next_step=next_step) from error
+            next_step = None
+            if isinstance(error, psycopg.errors.InsufficientPrivilege):
+                next_step = "Let the user in NUDGE_DATABASE_URL own the database."
+            elif isinstance(error, psycopg.OperationalError):
+                next_step = "Check that it runs."
+            raise StoreError(f"The PostgreSQL server refused: {_cause(error)}.", next_step=next_step) from error
+
+
+def _cause(error: psycopg.Error) -> str:
+    """What the server or the system said, without the advice that follows it."""
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return said.removeprefix("connection failed: ").removeprefix("connection is bad: ")
