@@ -145,3 +145,25 @@ def test_a_line_with_half_a_character_is_written_too(written: Written) -> None:
 def test_a_known_secret_is_hidden_whatever_its_shape(written: Written) -> None:
     logging.getLogger("nudge.test").warning("once %s upon a time", PASSWORD)
     assert innocent(written.all())
+
+
+def test_a_line_on_the_console_steers_no_terminal(written: Written) -> None:
+    nasty = "a\x1b]0;owned\x07b\x1b[2Jc\x9b31m"
+    logger = logging.getLogger("nudge.test")
+    logger.warning("it said %s", nasty)
+    try:
+        raise ValueError(nasty)
+    except ValueError:
+        logger.exception("as an exception")
+    told = written.console.getvalue()
+    assert told.count("owned") == 2
+    assert not set(told) & set("\x1b\x07\x9b")
+
+
+def test_what_the_pool_says_of_a_server_that_is_away_is_written_once(written: Written) -> None:
+    for _ in range(20):
+        logging.getLogger("psycopg.pool").warning("error connecting in %r: %s", "pool-1", "Connection refused")
+        logging.getLogger("nudge.dispatch").error("the store refuses")
+    assert written.console.getvalue().count("error connecting") == 1
+    assert written.file.read_text().count("error connecting") == 1
+    assert written.console.getvalue().count("the store refuses") == 20

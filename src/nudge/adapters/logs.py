@@ -16,10 +16,11 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from nudge.core.plain_text import plain
 from nudge.core.redaction import redact
 
 if TYPE_CHECKING:
-    from structlog.typing import Processor
+    from structlog.typing import EventDict, Processor, WrappedLogger
 
 
 @contextmanager
@@ -40,6 +41,7 @@ with _as_if_not_installed("rich"):
 
 NOISY = ("httpx2", "httpcore2", "httpx", "httpcore", "uvicorn", "asyncio")
 _MEGABYTE = 1_000_000
+_A_WHILE_SECONDS = 300
 
 
 class Redacting(logging.Formatter):
@@ -52,6 +54,28 @@ class Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return redact(self._inner.format(record), self._secrets)
+
+
+def _harmless(logger: WrappedLogger, name: str, event: EventDict) -> EventDict:
+    """Words of others, an exception's too, must not steer the terminal of whoever watches."""
+    return {key: plain(value) if isinstance(value, str) else value for key, value in event.items()}
+
+
+class _OnceInAWhile(logging.Filter):
+    """While a server is away, its library says so several times a second, beside what we say ourselves."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._said: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not super().filter(record):
+            return True  # somebody else's
+        before = self._said.get(str(record.msg))
+        if before is not None and abs(record.created - before) < _A_WHILE_SECONDS:
+            return False
+        self._said[str(record.msg)] = record.created
+        return True
 
 
 class _OwnersFile(logging.handlers.RotatingFileHandler):
@@ -84,15 +108,22 @@ def configure_logs(
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=True,
     )
-    plain = structlog.dev.ConsoleRenderer(
+    renderer = structlog.dev.ConsoleRenderer(
         colors=(stream or sys.stderr).isatty() and "NO_COLOR" not in os.environ,
         exception_formatter=structlog.dev.plain_traceback,
         pad_event_to=0,
     )
     console = logging.StreamHandler(stream or sys.stderr)
-    console.setFormatter(
-        Redacting(structlog.stdlib.ProcessorFormatter(processor=plain, foreign_pre_chain=shared), secrets)
+    words = structlog.stdlib.ProcessorFormatter(
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            structlog.processors.format_exc_info,
+            _harmless,
+            renderer,
+        ],
+        foreign_pre_chain=shared,
     )
+    console.setFormatter(Redacting(words, secrets))
     console.setLevel(logging.WARNING if quiet else logging.DEBUG)
     handlers: list[logging.Handler] = [console]
     if folder is not None:
@@ -117,6 +148,7 @@ def configure_logs(
         handlers.append(to_file)
     root = logging.getLogger()
     for handler in handlers:
+        handler.addFilter(_OnceInAWhile("psycopg.pool"))
         root.addHandler(handler)
     root.setLevel(level.upper())
     for noisy in NOISY:
