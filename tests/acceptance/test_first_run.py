@@ -4,6 +4,7 @@ import json
 import os
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -96,7 +97,8 @@ def test_output_that_goes_nowhere_is_no_traceback(cli: Cli, buffered: str) -> No
     cli.environment["PYTHONUNBUFFERED"] = buffered
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*NUDGE, "--help"], env=cli.environment, stdout=full, stderr=subprocess.PIPE, text=True)
-    assert (done.returncode, done.stderr) == (1, "error: The system refused: No space left on device.\n")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: The system refused: No space left on device.\n  next: ")
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run([*NUDGE, "--help"], env=cli.environment, stdout=writer, stderr=subprocess.PIPE, text=True)
@@ -183,15 +185,59 @@ def test_a_readable_env_file_is_refused_and_mended(home: Cli) -> None:
     home("doctor")
 
 
+def test_a_home_that_did_not_fit_on_the_disk_is_made_when_there_is_room(cli: Cli) -> None:
+    """Half a file would be taken for the person's own, and never be written."""
+    limit = (
+        "import os, resource as r, sys; r.setrlimit(r.RLIMIT_FSIZE, (999, 999)); os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    words = [sys.executable, "-c", limit, *NUDGE, "init"]
+    done = subprocess.run(words, env=cli.environment, capture_output=True, text=True)
+    assert done.returncode == 4
+    assert "free space" in done.stderr
+    assert [path for path in cli.home.rglob("*") if path.is_file()] == []
+    assert "nudge.toml" in cli("init").stdout
+
+
+@pytest.mark.parametrize(
+    ("toml", "env", "says"),
+    [
+        pytest.param('[channel]\nkind = "telegram"\n', "", "there is no TELEGRAM_BOT_TOKEN", id="no token"),
+        pytest.param("", "TELEGRAM_BOT_TOKEN=123456:abc\n", "telegram.allow", id="a bot that may talk to nobody"),
+        pytest.param('model = "anthropic"\n', "", "there is no ANTHROPIC_API_KEY", id="no key"),
+        pytest.param("", "NUDGE_SMTP_URL=smtp://h:25\n", "alert_to", id="mail to nobody"),
+        pytest.param("", "NUDGE_DATABASE_URL=mysql://u:pw@h/d\n", "postgresql://user:password@host", id="no database"),
+        pytest.param("", "NUDGE_DATABASE_URL=postgresql://u:p@w@h/d\n", "write @ as %40", id="a password with an @"),
+    ],
+)
+def test_the_checks_find_what_a_start_would_refuse(home: Cli, toml: str, env: str, says: str) -> None:
+    (home.home / "nudge.toml").write_text(toml)
+    (home.home / ".env").write_text(env)
+    for words in (["run"], ["config", "check"]):
+        done = home(*words, code=4)
+        assert says in done.stderr
+        assert "next:" in done.stderr
+    found = json.loads(home("doctor", "--json", code=1).stdout)["checks"]
+    assert any(says in f"{check['text']} {check['next_step']}" for check in found if check["level"] == "error")
+
+
+def test_a_name_in_the_env_file_that_is_almost_right_is_pointed_out(home: Cli) -> None:
+    (home.home / ".env").write_text("ANTHROPIC_API_KY=x\nMY_OWN=y\nANTHROPIC_BASE_URL=http://127.0.0.1:1\n")
+    found = json.loads(home("doctor", "--json").stdout)["checks"]
+    (warning,) = [check for check in found if check["level"] == "warning"]
+    assert "ANTHROPIC_API_KY" in warning["text"]
+    assert "ANTHROPIC_API_KEY" in warning["next_step"]
+
+
 def test_a_home_that_cannot_be_written_is_an_error_with_a_next_step(cli: Cli) -> None:
     cli.home.parent.mkdir(exist_ok=True)
     cli.home.write_text("a file, not a folder")
     done = cli("init", code=4)
-    assert "Set NUDGE_HOME" in done.stderr
+    assert "set NUDGE_HOME" in done.stderr
 
 
 def test_config_show_never_prints_a_secret(home: Cli) -> None:
     (home.home / ".env").write_text("TELEGRAM_BOT_TOKEN=123456789:AAHsecretsecretsecretsecretsecret\n")
+    (home.home / "nudge.toml").write_text("[telegram]\nallow = [1]\n")
     for words in (["config", "show"], ["config", "show", "--json"], ["doctor"], ["doctor", "--json"]):
         assert "AAHsecret" not in home(*words).stdout
     assert "TELEGRAM_BOT_TOKEN: set" in home("config", "show").stdout

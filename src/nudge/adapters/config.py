@@ -115,9 +115,6 @@ class Config(_Section):
     spending: SpendingSection = SpendingSection()
 
 
-WHAT_IS_POSSIBLE = "See 'nudge config show' for what is possible."
-
-
 def load_config(settings: Settings) -> Config:
     """Check nudge.toml. An error names the file, the line where the field stands, and the field."""
     try:
@@ -135,7 +132,9 @@ def first_problem(error: ValidationError) -> tuple[list[str], str]:
 def _explained(path: Path, location: list[str], problem: str) -> ConfigError:
     line = _line_of(path, location)
     where = f"{path}, line {line}" if line else str(path)
-    return ConfigError(f"{where}: {'.'.join(location)}: {problem}.", next_step=WHAT_IS_POSSIBLE)
+    return ConfigError(
+        f"{where}: {'.'.join(location)}: {problem}.", next_step="Mend that line, then run 'nudge config check'."
+    )
 
 
 def _line_of(path: Path, location: list[str]) -> int | None:

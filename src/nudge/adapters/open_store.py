@@ -38,6 +38,19 @@ async def open_store(url: str, *, connections: int = 8, read_only: bool = False)
     raise _unknown()
 
 
+def check_url(url: str) -> None:
+    """Refuse what `open_store` would refuse before it opens anything."""
+    scheme = url.partition("://")[0]
+    if scheme in ("postgresql", "postgres"):
+        from nudge.adapters.postgres import read_url
+
+        read_url(url)
+    elif scheme == "sqlite":
+        sqlite_path(url)
+    else:
+        raise _unknown()
+
+
 def _unknown() -> NotConfiguredError:
     return NotConfiguredError(
         "NUDGE_DATABASE_URL is not a database this nudge knows.",

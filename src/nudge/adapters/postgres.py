@@ -51,7 +51,7 @@ class PostgresDatabase:
     def __init__(self, url: str, connections: int, *, read_only: bool = False) -> None:
         self.probe: Probe | None = None
         self._read_only = read_only
-        self._options: dict[str, Any] = {**_ALERT, **_read(url), **_OURS}
+        self._options: dict[str, Any] = {**_ALERT, **read_url(url), **_OURS}
         self._backends: set[int] = set()  # the server's processes for our own connections
         self._pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
             min_size=1,
@@ -243,7 +243,7 @@ def _refuse_newer(version: int, code: int) -> None:
         )
 
 
-def _read(url: str) -> Mapping[str, Any]:
+def read_url(url: str) -> Mapping[str, Any]:
     """What the URL says. One that is not understood, or otherwise than it was meant, is refused here: the server's
     library would quote it."""
     authority, _, name = url.partition("://")[2].partition("?")[0].partition("/")

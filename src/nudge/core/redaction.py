@@ -21,7 +21,12 @@ _SHAPES = (
     (re.compile(r"sk-(?:ant|proj)-[A-Za-z0-9_-]{8,}", re.I), HIDDEN),
     (re.compile(r"(?<!\d)\d{6,}(?::|%3A)[A-Za-z0-9_-]{20,}", re.I), HIDDEN),  # a bot token
     (re.compile(r"(?<=/bot)\d+(?::|%3A)[^/\s\"']+", re.I), HIDDEN),
-    (re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,99}:)[^\s\"']{1,200}(?=@)", re.I), r"\1" + HIDDEN),
+    (  # "password@host" is what our own sentences show for an example
+        re.compile(
+            r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,99}:)(?!password@host[/:]\w+\b(?!@))[^\s\"']{1,200}(?=@)", re.I
+        ),
+        r"\1" + HIDDEN,
+    ),
     (re.compile(r"(://)[^\s/:@\"']{16,200}(?=@)"), r"\1" + HIDDEN),
     (re.compile(r"\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}", re.I), r"\1 " + HIDDEN),
     (

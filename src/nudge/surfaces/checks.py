@@ -8,14 +8,15 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
 
 from nudge.adapters.home import Home
 from nudge.adapters.open_store import sqlite_path
 from nudge.adapters.set_aside import set_aside
-from nudge.adapters.settings import Settings
-from nudge.core.instants import Instant, zone_of
+from nudge.adapters.settings import ENV_NAMES, Settings, read_env_file
+from nudge.core.instants import Instant
 from nudge.errors import NudgeError, StoreCorruptError, StoreError
 from nudge.surfaces.daemon.lock import holder_of
 
@@ -92,19 +93,16 @@ def _secrets(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
         ("NUDGE_SMTP_URL", "not set: an exceeded budget is not mailed to anybody"),
     ):
         yield Finding("secrets", "ok", f"{name} {'is set' if environment.get(name) else without}")
+    for name in sorted(read_env_file(home.env_file).keys() - set(ENV_NAMES)):
+        if close := get_close_matches(name, ENV_NAMES, 1, 0.8):
+            yield Finding("secrets", "warning", f"{home.env_file} has {name}, which is not read", f"Write {close[0]}.")
 
 
 def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.adapters.config import load_config
-    from nudge.adapters.smtp import SmtpServer
-    from nudge.surfaces.spending_plan import plan_of
+    from nudge.surfaces.set_up import checked
 
     settings = Settings.read(home)
-    config = load_config(settings)
-    zone_of(settings.timezone)
-    plan_of(settings)
-    if url := settings.environment.get("NUDGE_SMTP_URL"):
-        SmtpServer.parse(url, config.spending.alert_to)
+    checked(settings)
     yield Finding("config", "ok", f"nudge.toml is valid; time zone {settings.timezone}")
 
 

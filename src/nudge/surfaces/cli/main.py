@@ -183,7 +183,7 @@ def _say_error(error: NudgeError) -> None:
 def _of_the_system(error: OSError) -> NudgeError:
     why = error.strerror or str(error)
     if error.filename is None:
-        return NudgeError(f"The system refused: {why}.")
+        return NudgeError(f"The system refused: {why}.", next_step="Check that there is room to write.")
     return NudgeError(f"{error.filename} cannot be used: {why}.", next_step="Check that it is there and yours.")
 
 

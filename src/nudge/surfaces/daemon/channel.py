@@ -13,7 +13,7 @@ from nudge.adapters.terminal import Stream, TerminalMessenger
 from nudge.app.agents import DEFAULT
 from nudge.app.coach.polling import Polling
 from nudge.app.ports.messenger import Messenger
-from nudge.errors import NotConfiguredError
+from nudge.surfaces.set_up import telegram_token
 
 if TYPE_CHECKING:
     from nudge.adapters.telegram import TelegramChannel
@@ -52,26 +52,14 @@ def channel_of(
 ) -> Channel:
     """The channel that the configuration asks for; `terminal` says that the person sits here. `zone` is the person's,
     asked every time: they may travel."""
-    token = settings.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
-    kind = config.channel.kind
-    if terminal or kind == "terminal" or (kind == "auto" and not token):
-        return Channel(TerminalMessenger(stream, clock.now, zone, colour=colour))
+    token = "" if terminal else telegram_token(settings, config)
     if not token:
-        raise NotConfiguredError(
-            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',
-            next_step=f"Get one from @BotFather and put it into {settings.home.env_file}.",
-        )
-    allow = config.telegram.allow
-    if not allow:
-        raise NotConfiguredError(
-            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
-            next_step=f"Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in "
-            f"{settings.home.config}; or run 'nudge run --terminal'.",
-        )
+        return Channel(TerminalMessenger(stream, clock.now, zone, colour=colour))
     from nudge.adapters.telegram import TelegramChannel
     from nudge.adapters.telegram.client import PUBLIC_API
 
     api_base = settings.environment.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
+    allow = config.telegram.allow
     telegram = TelegramChannel(token, person=allow[0], allowed=allow, clock=clock, api_base=api_base)
     return Channel(telegram, telegram)
 

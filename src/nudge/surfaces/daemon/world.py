@@ -22,8 +22,9 @@ from nudge.app.ports.model import Model
 from nudge.app.ports.records import Agent
 from nudge.app.ports.store import Store
 from nudge.core.durations import parse_duration
-from nudge.errors import NotConfiguredError, NudgeError
+from nudge.errors import NudgeError
 from nudge.surfaces.daemon.assemble import Options, Ports
+from nudge.surfaces.set_up import pays
 from nudge.surfaces.spending_plan import plan_of, routes_of
 
 
@@ -67,13 +68,7 @@ def options_of(settings: Settings, config: Config, owner: str) -> Options:
 
 def model_of(settings: Settings, config: Config, clock: Clock) -> Model | None:
     """The model that is paid for. Its library takes more than a second to load, so it is loaded only for a key."""
-    has_key = bool(settings.environment.get("ANTHROPIC_API_KEY"))
-    if config.model == "anthropic" and not has_key:
-        raise NotConfiguredError(
-            'model = "anthropic" in nudge.toml, but there is no ANTHROPIC_API_KEY.',
-            next_step=f'Put the key into {settings.home.env_file}, or set model = "auto".',
-        )
-    if config.model == "offline" or not has_key:
+    if not pays(settings, config):
         return None
     from nudge.adapters.anthropic import AnthropicModel
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from nudge.adapters.config import WHAT_IS_POSSIBLE, Config, first_problem, load_config
+from nudge.adapters.config import Config, first_problem, load_config
 from nudge.adapters.settings import Settings
 from nudge.errors import UsageError
 
@@ -31,7 +31,9 @@ def overridden(settings: Settings, changes: Mapping[str, str]) -> Settings:
         Config.model_validate(table)
     except ValidationError as error:
         location, problem = first_problem(error)
-        raise UsageError(f"--compare {'.'.join(location)}: {problem}.", next_step=WHAT_IS_POSSIBLE) from None
+        raise UsageError(
+            f"--compare {'.'.join(location)}: {problem}.", next_step="See 'nudge config show' for what is possible."
+        ) from None
     return Settings(settings.home, settings.environment, table)
 
 

@@ -1,4 +1,4 @@
-"""Check nudge.toml, .env and all roles. The first mistake is named with its file, line and field."""
+"""Check nudge.toml, .env and all roles: would 'nudge run' start? The first mistake is named with its place."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.adapters.config import load_config
     from nudge.adapters.home_seeds import HomeSeeds
-    from nudge.surfaces.spending_plan import plan_of
+    from nudge.surfaces.set_up import checked
 
     context = Context(args)
-    load_config(context.settings)
-    plan_of(context.settings)
-    _ = context.zone
+    checked(context.settings)
     roles = HomeSeeds(context.home).check_roles(context.now, context.settings.timezone)
     named = context.settings.table.get("timezone") or context.settings.timezone
     if named != context.settings.timezone:

@@ -60,7 +60,7 @@ def make_home(home: Home) -> list[Path]:
     except OSError as error:
         raise NotConfiguredError(
             f"A home cannot be made in {home.path}: {error.strerror or error}.",
-            next_step="Set NUDGE_HOME to a folder that you can write.",
+            next_step="Check its permissions and the free space, or set NUDGE_HOME to a folder that you can write.",
         ) from error
     return made
 
@@ -79,5 +79,9 @@ def _in_zone(goals: str, home: Home) -> str:
 def _write_new(path: Path, text: str, mode: int) -> None:
     """Write a file that is not there yet; a secret one is never readable by others, not even for a moment."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        path.unlink()  # half a file would be taken for the person's own next time
+        raise
