@@ -160,7 +160,7 @@ def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: Cli) -> None:
 
 def test_set_without_flags_goes_back_to_what_the_file_says(paid: Cli) -> None:
     paid("budget", "set", "--window", "100")
-    paid("budget", "top-up", "5.00")
+    assert "The window has $105.00 now, until " in paid("budget", "top-up", "5.00").stderr
     paid("budget", "set")
     assert "window  $0.47 of $35.00, $5.00 of it topped up" in paid("budget", "--detail").stdout
 

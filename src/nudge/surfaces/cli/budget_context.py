@@ -10,9 +10,10 @@ from nudge.app.agents import Agents
 from nudge.app.allowances import Allowances
 from nudge.app.books import SpendingStatus
 from nudge.app.ports.ledger import UsageTotal
+from nudge.core.money import format_money
 from nudge.surfaces.cli.budget_text import budget_json, budget_lines, detail_lines
 from nudge.surfaces.cli.context import Context
-from nudge.surfaces.cli.render import out, out_json
+from nudge.surfaces.cli.render import clock_time, note, out, out_json
 from nudge.surfaces.spending_plan import plan_of
 
 Change = Callable[[Allowances], Awaitable[object]]
@@ -43,6 +44,8 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
     status, totals, tier = context.with_store(work)
     if change:
         context.poke()
+        until = clock_time(status.window_ends, context.zone, context.now)
+        note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
         out_json(budget_json(status, tier, totals if detail else None, context.zone))
         return
