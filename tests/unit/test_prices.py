@@ -306,6 +306,11 @@ def test_a_broken_table_says_what_is_wrong(table: dict[str, Any], says: str) -> 
         PriceTable.of(table)
 
 
+def test_the_usage_of_a_reply_is_priced_as_it_came() -> None:
+    usage = {"input_tokens": 1_000, "output_tokens": 180}
+    assert SHIPPED.cost("claude-sonnet-5-5", usage) == SHIPPED.cost("claude-sonnet-5-5", TokenUse(1_000, 180)) == 3_800
+
+
 def test_an_overlay_changes_single_numbers_and_adds_models() -> None:
     overlay = {"models": {"claude-opus-5-5": {"output": 30}, "offline": {"input": 0, "output": 0}}}
     table = PriceTable.of(lay_over(SMALL, overlay))

@@ -16,7 +16,7 @@ from typing import Any
 from nudge.core.instants import Moment, as_instant, local_date
 from nudge.core.money import Micros, parse_money
 from nudge.core.rates import KINDS, Caching, Price, Rates, dearest
-from nudge.core.tokens import TokenUse
+from nudge.core.tokens import token_use
 from nudge.core.weights import apply_weights
 from nudge.errors import ConfigError, UsageError
 
@@ -44,7 +44,7 @@ class PriceTable:
     >>> table = PriceTable.of(
     ...     {"read": "2026-11-15", "models": {"claude-sonnet-5-5": {"input": "2.00", "output": "10.00"}}}
     ... )
-    >>> table.cost("claude-sonnet-5-5-20261001", TokenUse(input=1_000, output=200))
+    >>> table.cost("claude-sonnet-5-5-20261001", {"input_tokens": 1_000, "output_tokens": 200})
     4000
     >>> table.fit_max_tokens("claude-sonnet-5-5", 1_000, parse_money("$0.01"), at_most=4_096)
     750
@@ -90,9 +90,10 @@ class PriceTable:
             return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
         return Quote(model, name, self.models[name], known=True)
 
-    def cost(self, model: str, use: TokenUse) -> Micros:
-        """What a call that came back cost, rounded up to a whole micro-dollar."""
-        return self.quote(model).price.cost(use)
+    def cost(self, model: str, usage: object) -> Micros:
+        """What a call that came back cost, rounded up to a whole micro-dollar: `usage` is that of the reply as it came,
+        or a TokenUse."""
+        return self.quote(model).price.cost(token_use(usage))
 
     def worst_case(self, model: str, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
         """The most that a call can cost. With caching every input token may be charged as a cache write."""
