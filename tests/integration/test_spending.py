@@ -11,14 +11,23 @@ import pytest
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
+from nudge.app.checkpoints import Checkpoints
 from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.app.ports.sessions import Session
 from nudge.app.refusals import AsleepError
 from nudge.app.spending import Spending
 from nudge.core.holds import HoldState
 from nudge.core.instants import DAY, HOUR, MINUTE, Instant
 from nudge.core.lifecycle import SpendingState
 from nudge.core.tokens import TokenUse
-from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
+from nudge.errors import (
+    BudgetExhaustedError,
+    ModelUnavailableError,
+    NotConfiguredError,
+    NotFoundError,
+    StoreError,
+    UsageError,
+)
 from tests.integration.spending_kit import (
     INPUT,
     PricedModel,
@@ -480,13 +489,29 @@ def test_a_run_and_its_pools_child_have_limits_of_their_own(in_store: InStore) -
         await spending.open_run("coach", "run-7", 3_000)
         await spending.open_run("coach", "run-7/reviewer", 1_000)
         await spending.call("coach", question(800 - INPUT), run="run-7/reviewer")
-        with pytest.raises(BudgetExhaustedError, match="budget of run-7/reviewer"):
+        with pytest.raises(BudgetExhaustedError, match="budget of run-7/reviewer") as refused:
             await spending.call("coach", question(1_000), run="run-7/reviewer")
+        assert "top-up" not in str(refused.value), "more money for the window is none for the run"
         await spending.call("coach", question(2_000 - INPUT), run="run-7")
         with pytest.raises(BudgetExhaustedError, match="budget of run-7 "):
             await spending.call("coach", question(1_000), run="run-7/writer")
         assert await today(spending, clock) == (SpendingState.AWAKE, 2_800, 0)
         await spending.call("coach", question(100), run="another run without a limit")
+
+    in_store(scenario)
+
+
+def test_what_cannot_be_paid_for_is_named(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        spending = spending_on(store, clock, WINDOW, PricedModel(everything))
+        with pytest.raises(NotFoundError, match="no agent called 'ghost'"):
+            await spending.call("ghost", question())
+        with pytest.raises(NotFoundError, match="no agent called 'ghost'"):
+            await Checkpoints(store).save(Session("ghost", "s1"), [], clock.now())
+        for limit in (-5, 1.5, float("nan")):
+            with pytest.raises(UsageError, match="not an amount"):
+                await spending.open_run("coach", "run-7", limit)  # type: ignore[arg-type]
 
     in_store(scenario)
 

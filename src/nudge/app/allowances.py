@@ -18,7 +18,7 @@ from nudge.core.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.core.holds import Account, AccountKey
 from nudge.core.instants import Instant
 from nudge.core.money import Micros
-from nudge.errors import UsageError
+from nudge.errors import NotFoundError, UsageError
 
 
 class Allowances:
@@ -123,6 +123,8 @@ class Allowances:
         await self._store.timers.set(wake_timer(books.agent, now))
 
     async def _open(self, agent: str, now: Instant) -> None:
+        if await self._store.agents.get(agent) is None:
+            raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
         allowance = self._opened(now)
         row = self._row(agent, allowance)
         if await self._store.spending.create(row):

@@ -17,7 +17,7 @@ from nudge.app.ports.store import Store
 from nudge.app.spending import Spending
 from nudge.core.history import Compaction, Message, compact, transcript
 from nudge.core.instants import Instant
-from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, RetryableError
+from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NotFoundError, RetryableError
 
 HISTORY_TOKENS = 60_000
 DOWN_TO_TOKENS = 40_000
@@ -76,6 +76,8 @@ class Checkpoints:
         second step, when the iteration is safe already.
         """
         known = session.iteration
+        if known == 0 and await self._store.agents.get(session.agent) is None:
+            raise NotFoundError(f"There is no agent called {session.agent!r}.", next_step="Add it first.")
         saved = replace(
             session,
             iteration=known + 1,

@@ -33,11 +33,12 @@ def does_not_fit(books: Books, decision: Decision, short: tuple[AccountKey, ...]
     own = [key for key in short if key.kind in (AccountKind.RUN, AccountKind.POOL)]
     where = f"the budget of {own[-1].name}" if own else f"today's budget of {books.agent} ({books.today.meter.text})"
     if decision.answer is Answer.REFUSED:
+        otherwise = "or end the run here" if own else "wait for the refresh, or run 'nudge budget top-up AMOUNT'"
         return BudgetExhaustedError(
             f"What is left of {where} does not pay for this call.",
-            next_step="Ask something shorter, wait for the refresh, or run 'nudge budget top-up AMOUNT'.",
+            next_step=f"Ask something shorter, {otherwise}.",
         )
     return BudgetExhaustedError(
         f"Calls under way hold what is left of {where}, and none of them ended in time.",
-        next_step="Try again when they have ended, or run 'nudge budget top-up AMOUNT'.",
+        next_step="Try again when they have ended" + ("." if own else ", or run 'nudge budget top-up AMOUNT'."),
     )

@@ -30,7 +30,7 @@ from nudge.core.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.core.holds import Call
 from nudge.core.instants import SECOND, Instant
 from nudge.core.lifecycle import SpendingState
-from nudge.core.money import Micros
+from nudge.core.money import Amount, Micros, as_micros
 from nudge.core.prices import PriceTable
 from nudge.core.routing import Routes
 from nudge.core.tokens import TokenUse
@@ -81,9 +81,9 @@ class Spending:
         state = (await self.state(agent, now)).state
         return state.may_start_task if purpose in STARTS_TASK else state.may_go_on
 
-    async def open_run(self, agent: str, run: str, limit: Micros) -> None:
+    async def open_run(self, agent: str, run: str, limit: Amount) -> None:
         """A limit for a run, or for a child of its pool ("run-7/reviewer"), that calls with that `run` are held on."""
-        await self._store.ledger.open(run_chain(run)[-1], limit, agent=agent)
+        await self._store.ledger.open(run_chain(run)[-1], as_micros(limit), agent=agent)
 
     async def call(
         self,
