@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from nudge.adapters.roles import RoleCondition, RoleSchedule
-from nudge.adapters.yaml_files import in_words, refuse_deep
+from nudge.adapters.yaml_files import checked, read_mapping
 from nudge.core.reminder import ReminderSpec
 from nudge.errors import ConfigError
 
@@ -52,44 +52,12 @@ def read_routine(path: Path, ref: str) -> ReminderSpec:
     match = _FENCE.match(text)
     if match is None:
         raise ConfigError(f"{ref} has no front matter.", next_step=_EXAMPLE)
-    routine = _checked(match["matter"], ref)
+    matter = "\n" + match["matter"]  # the fence is the first line of the file
+    routine = checked(Routine, read_mapping(matter, ref, what="the front matter", starts="schedule:"), ref)
     body = text[match.end() :].strip()
     if not body:
         raise ConfigError(f"{ref} says nothing below its front matter.", next_step="Write there what is to be done.")
     return _spec(routine, body, routine.name or path.stem, ref)
-
-
-def _checked(matter: str, ref: str) -> Routine:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-
-    refuse_deep(matter, ref)
-    try:
-        document: Any = YAML(typ="safe", pure=True).load(matter)
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 2 if error.problem_mark else "?"
-        raise ConfigError(f"{ref}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
-    except RecursionError:
-        raise ConfigError(f"{ref} is nested too deeply.", next_step="Mend its front matter.") from None
-    except (YAMLError, ValueError) as error:  # a date that is none is a ValueError
-        raise ConfigError(f"{ref}: {error}.", next_step="Mend its front matter.") from None
-    if not isinstance(document, dict):
-        raise ConfigError(f"{ref}: the front matter is not a list of fields.", next_step=_EXAMPLE)
-    try:
-        return Routine.model_validate(document)
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        line = _line_of(matter, str(first["loc"][-1]) if first["loc"] else "")
-        raise ConfigError(f"{ref}, line {line}: {field}: {in_words(error)}.", next_step="Mend that field.") from None
-
-
-def _line_of(matter: str, field: str) -> int:
-    """Where the field stands; the first line where it is missing."""
-    for number, line in enumerate(matter.splitlines(), 2):
-        if re.match(rf"\s*{re.escape(field)}\s*:", line):
-            return number
-    return 1
 
 
 def _spec(routine: Routine, body: str, name: str, ref: str) -> ReminderSpec:

@@ -30,7 +30,7 @@ def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    refuse_deep(text, where)
+    _refuse_deep(text, where)
     try:
         document: Any = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
@@ -45,7 +45,7 @@ def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
     return document
 
 
-def refuse_deep(text: str, where: str) -> None:
+def _refuse_deep(text: str, where: str) -> None:
     """Refuse brackets in brackets without end before the parser, to which they are slow, sees them."""
     depth = 0
     for bracket in _BRACKET.findall(text):
@@ -54,7 +54,7 @@ def refuse_deep(text: str, where: str) -> None:
             raise ConfigError(f"{where} is nested too deeply.", next_step="Check the file.")
 
 
-def in_words(error: ValidationError) -> str:
+def _in_words(error: ValidationError) -> str:
     """The first mistake, for somebody who wrote YAML and not Python."""
     first = error.errors()[0]
     return _WORDS.get(first["type"], first["msg"].removeprefix("Value error, "))
@@ -68,7 +68,7 @@ def checked(model: type[M], document: Any, where: str) -> M:
         first = error.errors()[0]
         line = _line_of(document, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where}, line {line}: {field}: {in_words(error)}.", next_step="Mend that field.") from None
+        raise ConfigError(f"{where}, line {line}: {field}: {_in_words(error)}.", next_step="Mend that field.") from None
 
 
 def _line_of(document: Any, location: tuple[int | str, ...]) -> int:
