@@ -10,6 +10,7 @@ from nudge.app.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.app.coach.inbound import OFFSET, RESEND
 from nudge.app.ports.records import Message
 from nudge.core.instants import HOUR, MINUTE, Instant
+from nudge.core.reminder import ReminderSpec, Source
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
@@ -182,6 +183,21 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
         assert "• left alone until you write to me" in await rig.say("/status")
         await rig.say("okay, what's next?")
         assert not await left_alone(rig)
+
+    coach(scenario)
+
+
+def test_what_a_busy_person_is_spared_comes_when_they_are_busy_for_less(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        spec = ReminderSpec("Water the plants.", name="plants", in_="20m", to_person=True)
+        await rig.reminders.add("coach", spec, NOON, Source.FILE)
+        await rig.say("busy")
+        await rig.settle(30 * 60)
+        await rig.say("busy for 10 min")
+        await rig.settle(9 * 60)
+        assert "Water" not in "".join(rig.channel.texts)
+        await rig.settle(2 * 60)
+        assert rig.channel.texts[-1].endswith("Water the plants.")
 
     coach(scenario)
 

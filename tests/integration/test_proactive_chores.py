@@ -401,6 +401,18 @@ def test_a_failure_at_night_is_told_in_the_morning(tmp_path: Path, store_url: st
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), url=store_url, spender=ScriptedSpender())
 
 
+def test_what_waits_for_the_morning_comes_when_the_quiet_hours_are_made_shorter(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.store.timers.set(notice_timer(AGENT, "sync", "It could not sync.", toronto(2026, 2, 18, 3)))
+        async with world.running(watch=True):
+            await world.clock.sleep(2 * HOURS)
+            world.goals(quiet_hours="02:00-04:00")
+            await world.clock.sleep(60)
+        assert (world.channel.texts, world.channel.times()) == (["It could not sync."], ["18 05:00"])
+
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), spender=ScriptedSpender())
+
+
 def test_a_channel_that_is_away_brings_no_notice_about_itself(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         world.channel.fail = [ChannelUnavailableError("Telegram did not answer.")] * 6

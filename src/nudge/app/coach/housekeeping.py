@@ -10,6 +10,7 @@ from nudge.app.coach.desk import DELAYED_UNTIL, LAST_BEDTIME, Desk
 from nudge.app.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.app.coach.nudges import BUTTONS
 from nudge.app.coach.speaking import Speaking, Words
+from nudge.app.coach.waiting import look_again
 from nudge.app.dispatch import Firing
 from nudge.app.ports.outside import SignOfLife, TextHistory
 from nudge.app.ports.store import Store
@@ -104,6 +105,7 @@ class Housekeeping:
             changed, complaint = await self._desk.check_targets(agent)
             await self._briefings.schedule(agent, now)
             if changed:
+                await look_again(self._store, agent, now)
                 settlement.feed("rescheduled", "The schedule targets in GOALS.md are in force.")
             if complaint is not None:
                 at = Instant(now + HALF_SAVED)

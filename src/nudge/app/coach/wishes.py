@@ -6,17 +6,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nudge.app.attention import Gate
-from nudge.app.coach.background import KIND as LETTERS
 from nudge.app.coach.desk import DELAYED_UNTIL
 from nudge.app.coach.housekeeping import ASK_AGAIN, ask_again_timer
-from nudge.app.delivery import HELD
+from nudge.app.coach.waiting import look_again
 from nudge.app.ports.store import Store
-from nudge.core.attention import Rule
 from nudge.core.instants import Instant
 from nudge.core.restraint import RestraintKind, recognise
-from nudge.core.timer import Timer
-
-_THEIR_WORD = frozenset({Rule.QUIET_MODE.value, Rule.LEFT_ALONE.value, Rule.BUSY.value})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +54,7 @@ class PersonWishes:
         before = await self.now(agent, now)
         await self._store.attention.conversation(agent, said_at)
         if before.left_alone:
-            await self._look_again(agent, now)
+            await look_again(self._store, agent, now)
         return before
 
     async def heard(self, agent: str, text: str, said_at: Instant, now: Instant) -> Wishes | None:
@@ -77,6 +72,7 @@ class PersonWishes:
             await self._store.attention.set_quiet(agent, max(until, before.quiet_until or until))
         elif wish.kind is RestraintKind.BUSY:
             await self._store.attention.set_busy(agent, until)
+            await look_again(self._store, agent, now)  # it may be over sooner than they said before
         elif until > now:
             await self._delay(agent, until, " ".join(text.split())[:80])
         return before
@@ -88,7 +84,7 @@ class PersonWishes:
         if until is None:
             await self._store.attention.set_busy(agent, None)
             await self._store.attention.set_left_alone(agent, False)
-        await self._look_again(agent, now)
+        await look_again(self._store, agent, now)
         return before
 
     async def restore(self, agent: str, wishes: Wishes, now: Instant) -> None:
@@ -96,26 +92,12 @@ class PersonWishes:
         await self._store.attention.set_quiet(agent, wishes.quiet_until)
         await self._store.attention.set_busy(agent, wishes.busy_until)
         await self._store.attention.set_left_alone(agent, False)
-        await self._look_again(agent, now)
+        await look_again(self._store, agent, now)
         if wishes.delayed_until is not None and wishes.delayed_until > now:
             await self._delay(agent, wishes.delayed_until, "")
         else:
             await self._store.notes.delete(agent, DELAYED_UNTIL)
             await self._store.timers.cancel(agent, ASK_AGAIN)
-
-    async def _look_again(self, agent: str, now: Instant) -> None:
-        """What waits for the person's word is asked about now: nobody knew when that would come."""
-        for timer in await self._store.timers.of_agent(agent):
-            if timer.due_at > now and not timer.attempts and await self._is_held(timer):
-                await self._store.timers.set(timer.deferred(now))
-
-    async def _is_held(self, timer: Timer) -> bool:
-        if timer.key in (HELD, LETTERS):
-            return True
-        row = None
-        if timer.due_at != timer.slot_at:
-            row = await self._store.outcomes.get(timer.agent, timer.key, timer.slot_at)
-        return row is not None and row.detail.get("rule") in _THEIR_WORD
 
     async def _delay(self, agent: str, until: Instant, words: str) -> None:
         await self._store.notes.set(agent, DELAYED_UNTIL, int(until))
