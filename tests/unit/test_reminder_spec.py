@@ -238,6 +238,12 @@ OLD = {"fire_count": 14, "last_fired_at": NOON, "asked": 0}
         pytest.param({"every": "1h"}, {"idle": "5m"}, {"schedule": Idle(5 * MINUTE)}, id="idle"),
         pytest.param({"every": "1h"}, {"count": 3}, {"schedule": Every(HOUR, NOON, 3)}, id="a count, on its old grid"),
         pytest.param(
+            {"rrule": "COUNT=3;FREQ=DAILY;BYHOUR=9;UNTIL=20261231"},
+            {"count": 5, "until": "2026-03-01T12:00:00Z"},
+            {"schedule": Rrule("FREQ=DAILY;BYHOUR=9;COUNT=5;UNTIL=20260301T120000Z", ZONE, NOON)},
+            id="another count and another end of a rule",
+        ),
+        pytest.param(
             {"cron": "0 9 * * *"},
             {"tz": "UTC"},
             {"schedule": Cron("0 9 * * *", "UTC", anchor=NOON), "tz": "UTC"},

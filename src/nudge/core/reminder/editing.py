@@ -110,7 +110,7 @@ def _limited(schedule: AnySchedule, count: int | None, until: Instant | None, no
         raise UsageError("What does not recur has no count and no end.", next_step="Leave them out.")
     if isinstance(schedule, Rrule):
         last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-        return replace(schedule, text=with_limits(schedule.text, count, last))
+        return replace(schedule, text=with_limits(schedule.text, count, last, instead=True))
     count, until = count or schedule.count, until or schedule.until
     if isinstance(schedule, Every):
         return replace(schedule, count=count, until=until)

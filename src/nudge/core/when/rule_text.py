@@ -171,19 +171,19 @@ def split_properties(text: str) -> dict[str, list[tuple[str, str]]]:
     return lines
 
 
-def with_limits(text: str, count: int | None, until: str | None) -> str:
-    """The same text with a COUNT and an UNTIL added; one that has its own is refused."""
+def with_limits(text: str, count: int | None, until: str | None, *, instead: bool = False) -> str:
+    """The same text with a COUNT and an UNTIL added; one that has its own is refused, or with `instead` loses it."""
     added = {name: value for name, value in (("COUNT", count), ("UNTIL", until)) if value is not None}
     if not added:
         return text
     parts = _parts(split_properties(text)["RRULE"][0][1])
     for name in added:
-        if name in parts:
+        if name in parts and not instead:
             refuse(
                 f"The rule has {name}={parts[name]} already.", f"Leave {name} out of the rule, or do not say it twice."
             )
     tail = "".join(f";{name}={value}" for name, value in added.items())
-    lines = _lines(text)
+    lines = [re.sub(rf"\b(?:{'|'.join(added)})=[^;]*;?", "", line, flags=re.IGNORECASE) for line in _lines(text)]
     return "\n".join(line.rstrip(";") + tail if _is_rule(line) else line for line in lines)
 
 
