@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -301,3 +302,16 @@ def test_a_negative_limit_is_refused(home: Cli, words: list[str]) -> None:
 
 def test_help_on_a_command_that_is_none_says_so(cli: Cli) -> None:
     assert "no command 'foo'" in cli("help", "foo", code=2).stderr
+
+
+@pytest.mark.parametrize(("group", "option"), [("reminder", "--tz ZONE"), ("budget", "--detail")])
+def test_the_help_of_a_group_shows_the_options_of_the_word_alone(cli: Cli, group: str, option: str) -> None:
+    assert option in cli(group, "--help").stdout
+
+
+def test_a_start_says_which_file_it_cannot_use(home: Cli) -> None:
+    (home.home / "roles" / "coach.yaml").write_text("name: coach\nreminders: [\n")
+    with home.start() as daemon:
+        daemon.signal(signal.SIGTERM)
+        _, said = daemon.process.communicate()
+    assert "coach.yaml, line" in said

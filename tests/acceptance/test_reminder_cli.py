@@ -182,7 +182,7 @@ def test_export_and_import_move_a_home(home: Cli, tmp_path: Path) -> None:
     done = other("reminder", "import", str(file))
     assert first["id"] in done.stdout
     assert "1 run a command" in done.stderr
-    assert "2 were here already" in other("reminder", "import", "-", stdin=file.read_text()).stderr
+    assert "already here: 2" in other("reminder", "import", "-", stdin=file.read_text()).stderr
     rows = {row["message"]: row["status"] for row in other.json("reminder", "list", "--all")}
     assert rows == {"one": "cancelled", "two": "active"}
     assert "not JSON" in other("reminder", "import", "-", stdin="{", code=2).stderr

@@ -19,9 +19,17 @@ def test_every_fake_is_there_and_documented(name: str) -> None:
     assert getattr(nudge.testing, name).__doc__
 
 
+@pytest.mark.parametrize("module", ["nudge.testing.anthropic_server", "nudge.testing.telegram_server"])
+def test_a_fake_that_is_a_program_starts_without_a_warning(module: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
         _ = nudge.nonsense  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+        _ = nudge.testing.nonsense
 
 
 def test_importing_nudge_loads_nothing_heavy() -> None:

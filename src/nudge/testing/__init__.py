@@ -5,18 +5,22 @@ from nudge.testing import FakeTelegram, memory_store, run_virtual
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from nudge.adapters.offline import OfflineModel
 from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.testing.anthropic_replies import Reply
-from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.approver import ScriptedApprover
 from nudge.testing.channel import RecordingChannel
 from nudge.testing.conditions import ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.telegram_protocol import SentMessage
-from nudge.testing.telegram_server import FakeTelegram
+
+if TYPE_CHECKING:
+    from nudge.testing.anthropic_server import FakeAnthropic
+    from nudge.testing.telegram_server import FakeTelegram
 
 __all__ = [
     "FakeAnthropic",
@@ -36,6 +40,17 @@ __all__ = [
     "run_virtual",
     "running",
 ]
+
+_PROGRAMS = {"FakeAnthropic": "anthropic_server", "FakeTelegram": "telegram_server"}
+
+
+def __getattr__(name: str) -> Any:
+    """The fakes that are programs too: `python -m` warns of a module that its package has loaded already."""
+    from importlib import import_module
+
+    if name not in _PROGRAMS:
+        raise AttributeError(f"module 'nudge.testing' has no attribute {name!r}")
+    return getattr(import_module(f"nudge.testing.{_PROGRAMS[name]}"), name)
 
 
 def memory_store() -> SqlStore:

@@ -7,6 +7,7 @@ read changes nothing: its last good version stays.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 
@@ -30,6 +31,8 @@ from nudge.core.reminder import (
 )
 from nudge.core.timer import Timer
 from nudge.errors import NudgeError
+
+log = logging.getLogger("nudge.seeding")
 
 ROUTINES = "routines"
 """The kind, and the key, of the timer that looks whether a routine's file has changed."""
@@ -152,11 +155,13 @@ class Seeding:
         await change(self._store, old.id, now, step)
 
     async def _report(self, agent: str, source: Source, problems: Sequence[Problem], now: Instant) -> None:
-        """Each problem once per version in the feed; all that there are now in a note, for `nudge doctor`."""
+        """Each problem once per version in the feed; all that there are now in the log and, for `nudge doctor`, in a
+        note."""
         note = problems_note(source)
         before = await self._store.notes.get(agent, note) or []
         current = [[problem.text, problem.version] for problem in problems]
         for text, version in current:
+            log.warning("%s: %s", agent, text)
             if [text, version] not in before:
                 await self._store.feed.add(FeedLine(now, agent, "problem", f"⚠️ {text}"))
         if current != before:

@@ -143,7 +143,8 @@ def group_help(name: str, group: Group) -> str:
     lines = [f"nudge {name}: {group.summary}", ""]
     lines += [f"  nudge {name} {one:<{width}}{command.summary}" for one, command in group.commands.items()]
     if group.bare:
-        lines += ["", f"  nudge {name} …  {group.bare.summary}"]
+        options = parser_of(f"nudge {name}", group.bare).format_help().partition("\noptions:\n")[2].splitlines()[1:]
+        lines += ["", f"  nudge {name} …  {group.bare.summary}", *(f"  {line}" for line in options)]
     return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' says more."]) + "\n"
 
 

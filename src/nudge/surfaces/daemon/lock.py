@@ -44,7 +44,7 @@ class HomeLock:
             who = f"process {holder.pid}, since {holder.since}" if holder else "another process"
             raise NudgeError(
                 f"A nudge daemon already runs in {home.path} ({who}).",
-                next_step="Run 'nudge status' to see it, 'nudge stop' to end it, or use another NUDGE_HOME.",
+                next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",
             )
         before = _read(file)
         file.seek(0)

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
         )
         return 0
     if not rows:
-        note("No agents yet. 'nudge run' makes the coach; 'nudge agent add NAME --role ROLE' adds others.")
+        note("No agents. The first 'nudge run' makes the coach; 'nudge agent add NAME --role ROLE' adds others.")
         return 0
     table(
         ["NAME", "ROLE", "NEXT", "UNREAD", "SINCE"],

@@ -33,5 +33,6 @@ def run(args: argparse.Namespace) -> int:
 
     document = context.with_store(read)
     out_json(document)
-    note(f"Exported {len(document['reminders'])} reminders.")
+    count = len(document["reminders"])
+    note(f"Exported {count} reminder{'' if count == 1 else 's'}.")
     return 0

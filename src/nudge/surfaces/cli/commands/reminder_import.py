@@ -38,7 +38,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         for one in done.added:
             out(one.id)
-    note(f"Imported {len(done.added)} reminders; {len(done.already_here)} were here already.")
+    count = len(done.added)
+    note(f"Imported {count} reminder{'' if count == 1 else 's'}; already here: {len(done.already_here)}.")
     if done.completed:
         note(f"  {done.completed} of them had no time left and are completed.")
     commands = [one.id for one in done.added if one.condition is not None and one.condition.command is not None]
