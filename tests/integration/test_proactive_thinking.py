@@ -104,6 +104,15 @@ def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
     in_thought(tmp_path, script, AWAY)
 
 
+def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: Path) -> None:
+    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+        for minutes, model, calls in ((0, "offline", 1), (1, "offline", 1), (4.9, "offline", 1), (5, "scripted", 2)):
+            reply = await thinking.ask(AGENT, request(), at(minutes), waited_for=True)
+            assert (reply.model, len(spender.calls)) == (model, calls)
+
+    in_thought(tmp_path, script, AWAY, "Hello")
+
+
 def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
         await thinking.ask(AGENT, request(), NOON, waited_for=True)

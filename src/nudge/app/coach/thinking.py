@@ -24,6 +24,9 @@ LONGEST_REST = DAY
 """A service that says "in a year" is asked again tomorrow."""
 DOWN_SINCE = "model.down_since"
 REST_UNTIL = "model.rest_until"
+IN_VAIN = "model.in_vain"
+SPARED = 5 * MINUTE
+"""So long after a call in vain nobody is made to wait for another: one takes minutes of trying again."""
 STAND_IN = "stand_in"
 """The detail of a reply that the rules gave in a model's place."""
 
@@ -63,6 +66,8 @@ class Thinking:
         """
         if self._spender is None:
             return await self._rules.complete(request)
+        if waited_for and await self._in_vain(agent, now):
+            return await self.by_rules(request)
         try:
             await self._rest(agent, now)
             reply = await self._spender.call(agent, request, now)
@@ -80,8 +85,8 @@ class Thinking:
             return await self.by_rules(request)
         if await self._store.notes.get(agent, DOWN_SINCE) is not None:
             async with self._store.transaction():
-                await self._store.notes.delete(agent, DOWN_SINCE)
-                await self._store.notes.delete(agent, REST_UNTIL)
+                for name in (DOWN_SINCE, REST_UNTIL, IN_VAIN):
+                    await self._store.notes.delete(agent, name)
         return reply
 
     async def by_rules(self, request: ModelRequest) -> ModelReply:
@@ -91,6 +96,10 @@ class Thinking:
             request = replace(request, facts=replace(facts, degraded=True))
         reply = await self._rules.complete(request)
         return reply if self._spender is None else replace(reply, details={**reply.details, STAND_IN: True})
+
+    async def _in_vain(self, agent: str, now: Instant) -> bool:
+        tried = await self._store.notes.get(agent, IN_VAIN)
+        return isinstance(tried, int) and 0 <= now - tried < SPARED
 
     async def _rest(self, agent: str, now: Instant) -> None:
         """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set
@@ -106,6 +115,8 @@ class Thinking:
             if wait is not None:
                 rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
                 await self._store.notes.set(agent, REST_UNTIL, int(now + rest))
+            elif isinstance(error, ModelUnavailableError):
+                await self._store.notes.set(agent, IN_VAIN, int(now))
             since = await self._store.notes.get(agent, DOWN_SINCE)
             if not isinstance(since, int) or since > now:
                 since = int(now)
