@@ -139,3 +139,20 @@ def test_a_rule_that_starts_inside_a_dst_gap_keeps_its_wall_clock() -> None:
     understood = understand("every 2 days at 2:30am", before_gap, TORONTO)
     assert understood.first == from_local(datetime(2026, 3, 8, 3, 0), TORONTO)
     assert str(understood.dated_rrule).startswith("DTSTART:20260308T023000\n")
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        *(row[0] for row in (*RULES, *EVERY)),
+        "every 31st",
+        "every 3 months on the 1st",
+        "every 2 months on the 30th",
+        "every 3 months on the 2nd tuesday at 10am",
+        "every 2 years on march 1",
+        "every 3 weeks on mon and thu at 18:00",
+    ],
+)
+def test_what_is_said_back_can_be_said_again(phrase: str) -> None:
+    understood = understand(phrase, NOW, TORONTO)
+    assert understand(understood.words, NOW, TORONTO) == understood

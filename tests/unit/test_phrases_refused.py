@@ -29,6 +29,7 @@ REFUSED = [
     ("today at 9", "9pm"),
     ("friday 5", "5am or 5pm"),
     ("every friday 5", "5am or 5pm"),
+    ("on the 1st of every year", "missing after"),
     ("15h", "in 15h or 15:00"),
     ("friday 25", "25"),
     ("13pm", "13pm"),

@@ -117,8 +117,7 @@ def _interval(shift: Shift) -> Interval:
 
 def _with_days(reader: Reader, freq: Freq, interval: int) -> Rule:
     """The rule of a rhythm, with the days that weeks, months and years need to be one."""
-    if not 1 <= interval * _DAYS_OF[freq] <= _LONGEST_DAYS:
-        raise Refused(f"an interval of {interval} is 0 or more than 100 years", RULE_EXAMPLES)
+    _checked_interval(freq, interval)
     if freq is Freq.DAILY:
         return Rule(freq, interval)
     read: dict[Freq, tuple[Callable[[Reader], Rule | None], str]] = {
@@ -132,6 +131,12 @@ def _with_days(reader: Reader, freq: Freq, interval: int) -> Rule:
     if rule is None:
         raise Refused(f"say on which day, such as {example}", RULE_EXAMPLES)
     return replace(rule, interval=interval)
+
+
+def _checked_interval(freq: Freq, interval: int) -> int:
+    if not 1 <= interval * _DAYS_OF[freq] <= _LONGEST_DAYS:
+        raise Refused(f"an interval of {interval} is 0 or more than 100 years", RULE_EXAMPLES)
+    return interval
 
 
 def _read_weekdays(reader: Reader) -> Rule | None:
@@ -196,11 +201,15 @@ def _read_nth_of_month(reader: Reader) -> Rule | None:
 
 
 def _read_of_each_month(reader: Reader) -> Rule | None:
-    """Without "every" in front: "the 1st of each month", "last friday of every month"."""
+    """Without "every" in front: "the 1st of each month", "last friday of every 3 months", as the echo says it."""
     rule = _read_days_of_month(reader)
-    if rule is None or not (reader.take_row("of", "each", "month") or reader.take_row("of", "every", "month")):
+    if rule is None or not (reader.take_row("of", "each") or reader.take_row("of", "every")):
         return None
-    return rule
+    shift = read_duration(reader, unit_alone=True)
+    if shift is None or not reader.tokens[reader.at - 1].text.startswith("month") or shift.days or shift.microseconds:
+        return None
+    reader.take_row("that", "has", "it")
+    return replace(rule, interval=_checked_interval(Freq.MONTHLY, shift.months))
 
 
 def _read_days_of_month(reader: Reader) -> Rule | None:
