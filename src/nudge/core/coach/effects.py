@@ -100,7 +100,7 @@ def explain(refused: RefusedAction) -> str:
         "set_quiet": "set that quiet time",
         "set_state": "set that",
     }.get(refused.name, "do all of that")
-    return f"I couldn't {what}: {refused.reason}."
+    return f"I couldn't {what}: {refused.reason.rstrip('.')}."
 
 
 def _to_you(words: str) -> str:
