@@ -326,6 +326,10 @@ def test_a_list_shows_few_words(fields: dict[str, Any], words: str) -> None:
             {"at": "2026-02-18T11:00"},
             "Wednesday 2026-02-18 11:00 AM America/Toronto (past, so it is due now)",
         ),
+        (
+            {"at": "every weekday at 3pm"},
+            "weekly on weekdays at 15:00, first Wednesday 2026-02-18 3:00 PM America/Toronto (in 3 h)",
+        ),
         ({"idle": "5m"}, "idle 5m: when coach has had nothing to do for that long"),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from nudge.core.durations import format_duration
 from nudge.core.instants import SECOND, Instant
 from nudge.core.phrases.echo import absolute, distance, zone_name
@@ -29,7 +31,7 @@ def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
         return f"{schedule_words(reminder)}: it has no time left"
     shown = Instant(first - first % SECOND)
     when = f"{absolute(shown, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
-    words = schedule_words(reminder)
+    words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # who says "every weekday" asks for no RRULE
     if words == "once":
         return when
     return f"{words}, {'next' if reminder.fire_count else 'first'} {when}"
