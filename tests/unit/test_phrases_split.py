@@ -118,6 +118,7 @@ REFUSED = [
     ("gym 5 to 6pm", '"to 6pm"'),
     ("gym at ten past 5pm", '"past 5pm"'),
     ("gym every first and third monday at 9am", '"third monday at 9am"'),
+    ("follow up 2 days later at 9am", '"later at 9am"'),
     ("gym 2nd tuesday", '"2nd tuesday"'),
     ("call mum 1 march 27", '"1 march 27"'),
     ("call mum two or three hours from now", '"or three hours'),

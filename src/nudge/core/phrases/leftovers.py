@@ -50,6 +50,7 @@ _DATE: Final = (
 _DATE_LAST: Final = re.compile(rf"(?:\s|\A)({_DATE})\Z", re.IGNORECASE)
 _DATE_FIRST: Final = re.compile(rf"({_DATE})(?:\s|\Z)", re.IGNORECASE)
 
+_LATER: Final = re.compile(r"(?:minute|hour|day|week|month|year)s?'?\s(?:later|time|hence|ahead)\Z", re.IGNORECASE)
 _WAY_OUT: Final = "put them together at the end, or the message in quotes"
 
 
@@ -58,7 +59,7 @@ def refuse_cut(message: str, said: str, reading: Reading) -> None:
     last = (tokenize(message) or (None,))[-1]
     if last is None:
         return
-    cut = last.kind is Kind.WORD and last.text in _OTHER_SENSE
+    cut = (last.kind is Kind.WORD and last.text in _OTHER_SENSE) or _LATER.search(message) is not None
     if cut or _splits_a_number(last, tokenize(said)[0], reading):
         raise Refused(f'"{last.text} {said}" may belong to the message; say on, at or by, or put the message in quotes')
 
