@@ -107,6 +107,25 @@ def test_goals_shows_the_document_without_its_comments(coach: Any) -> None:
     coach(scenario)
 
 
+def test_a_reminder_is_taken_away_by_its_words_or_its_id(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        assert (await rig.say("/cancel")).endswith("• none")
+        for what in ("take the pills every day at 8", "call Mum tomorrow at 5pm", "call the bank tomorrow at 6pm"):
+            await rig.say(f"/remind {what}")
+        assert await rig.say("/cancel pills") == "Cancelled: take the pills"
+        which = await rig.say("/cancel call")
+        assert [line[: line.index(" [")] for line in which.splitlines()[1:]] == ["• call Mum", "• call the bank"]
+        for unclear in ("/cancel", "/cancel the gym"):
+            assert (await rig.say(unclear)).startswith("Which one?")
+        (mum, bank) = [line[line.index("[") + 1 : -1] for line in which.splitlines()[1:]]
+        assert await rig.say(f"/cancel {bank}") == "Cancelled: call the bank"
+        assert mum in await rig.say("/status")
+        assert bank not in await rig.say("/status")
+        assert await rig.say("/done r-zzzzzz") == "There is no reminder 'r-zzzzzz'. /status lists them."
+
+    coach(scenario)
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

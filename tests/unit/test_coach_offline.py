@@ -211,6 +211,11 @@ def talk(text: str, **changes: Any) -> tuple[str, list[dict[str, Any]]]:
             id="about one thing, not about all",
         ),
         pytest.param(
+            "stop reminding me about the pills",
+            [{"action": "update_memory", "section": "Preferences", "add": "Don't bring up the pills"}],
+            id="what was a reminder's",
+        ),
+        pytest.param(
             "remember that I work best in the evening",
             [{"action": "update_memory", "section": "Preferences", "add": "I work best in the evening"}],
             id="a fact",
@@ -230,6 +235,16 @@ def talk(text: str, **changes: Any) -> tuple[str, list[dict[str, Any]]]:
             [{"action": "add_reminder", "text": "stretch", "when": "every weekday at 9:00 AM"}],
             id="a reminder that repeats",
         ),
+        pytest.param(
+            "Can you remind me to call Mum at 5pm?",
+            [{"action": "add_reminder", "text": "call Mum", "when": "2026-02-18T17:00:00-05:00"}],
+            id="a reminder as a question",
+        ),
+        pytest.param(
+            "at 5pm remind me to call Mum",
+            [{"action": "add_reminder", "text": "call Mum", "when": "2026-02-18T17:00:00-05:00"}],
+            id="a reminder with its time first",
+        ),
         pytest.param("quiet for 2h", [{"action": "set_quiet", "duration": "2h"}], id="quiet"),
         pytest.param("be quiet until 5pm", [{"action": "set_quiet", "duration": "until 5pm"}], id="quiet until"),
         pytest.param("unmute", [{"action": "set_quiet", "duration": "off"}], id="quiet no more"),
@@ -238,6 +253,22 @@ def talk(text: str, **changes: Any) -> tuple[str, list[dict[str, Any]]]:
             [{"action": "update_goals", "section": "Schedule Targets", "lines": ["bedtime_target: 00:30"]}],
             id="a target",
         ),
+        pytest.param(
+            "set my bedtime to 11:30pm",
+            [{"action": "update_goals", "section": "Schedule Targets", "lines": ["bedtime_target: 23:30"]}],
+            id="a target by twelve hours",
+        ),
+        pytest.param(
+            "my wake time is 12 am",
+            [{"action": "update_goals", "section": "Schedule Targets", "lines": ["wake_target: 00:00"]}],
+            id="midnight by twelve hours",
+        ),
+        pytest.param(
+            "remove reply from today",
+            [{"action": "update_goals", "section": "Today", "lines": ["Outline section 3"]}],
+            id="a task is dropped",
+        ),
+        pytest.param("remove the gym from today", [], id="one that is not there is not"),
         pytest.param(
             "quiet hours 22:00-07:00",
             [{"action": "update_goals", "section": "Schedule Targets", "lines": ["quiet_hours: 22:00-07:00"]}],
@@ -294,6 +325,12 @@ def test_commands_become_actions(text: str, actions: list[dict[str, Any]]) -> No
             id="goals",
         ),
         pytest.param("commitments", "No open commitments.", id="commitments"),
+        pytest.param("undo", "That is a command here: /undo", id="a command without its slash"),
+        pytest.param("why did you write?", "That is a command here: /why", id="why"),
+        pytest.param(
+            "what are my reminders?", "/status lists your reminders, and “/cancel …” takes one away.", id="reminders"
+        ),
+        pytest.param("remind me in an hour", "Sure. I'll check back in 1h.", id="nothing to be reminded of"),
         pytest.param("busy", "Okay, I'll leave you to it for 2h.", id="busy"),
         pytest.param("leave me alone", "Okay. I'll be quiet until you write again.", id="leave me alone"),
         pytest.param("30 more min", "Sure. I'll check back in 30m.", id="a delay"),

@@ -4,8 +4,8 @@ The model may understand more, but these must work when it fails: "busy" and "fo
 (until the person writes again), "30 more min" (ask again in 30).
 
 A phrase counts when a clause begins with it, politeness and adverbs aside, and when the speaker means themselves and
-now. So "business is slow", "I'm not busy", "Mary is busy", "was it a busy day?" and "busy tomorrow" are none. In doubt
-the rule says nothing: the model reads the message too.
+now. So "business is slow", "I'm not busy", "Mary is busy", "was it a busy day?", "busy tomorrow" and "stop messaging me
+about sleep" are none. In doubt the rule says nothing: the model reads the message too.
 """
 
 from __future__ import annotations
@@ -64,7 +64,9 @@ def recognise(text: str) -> Restraint | None:
 
 def _left_alone(clause: str) -> Restraint | None:
     match = _ALONE.match(clause)
-    return Restraint(RestraintKind.LEFT_ALONE, _span(match["tail"])) if match else None
+    if match is None or _IN_PART.match(match["tail"]):
+        return None
+    return Restraint(RestraintKind.LEFT_ALONE, _span(match["tail"]))
 
 
 def _ask_again(clause: str) -> Restraint | None:
@@ -191,6 +193,12 @@ _ALONE = re.compile(
     r"(?:(?:fucking )?leave me (?:the (?:fuck|hell) )?(?:alone|be)"
     r"|stop (?:messaging|texting|pinging|bugging|bothering|nagging|nudging|spamming|disturbing) me)\b(?P<tail>.*)$"
 )
+
+_IN_PART = re.compile(
+    r"^ (?:about|(?:that|this|too) (?:much|often)|every|when(?:ever)?|if|during|after|before|in the|on"
+    r"|at(?! least))\b"
+)
+"""Not about this, not then: a preference, and no wish for silence now."""
 
 _ASKING_FOR = _some(
     "i(?: just| still)? need", "i'll need", "i want", "i'd like", "give me", "gimme", "let me have", "let me get",

@@ -13,6 +13,8 @@ from nudge.core.coach.effects import confirm
 from nudge.core.phrases import split_reminder
 
 QUIET_FOR = "2h"
+MOST_SHOWN = 10
+LOOKED_THROUGH = 500
 
 
 class WishCommands:
@@ -46,6 +48,17 @@ class WishCommands:
         words = confirm(action, asked.now, targets)
         await self._undo.remember(asked.agent, Deed(words, wishes=before))
         return words
+
+    async def cancel(self, asked: Asked) -> str:
+        """By its id or by words of it. What a role or a routine brings stays away until its file changes."""
+        active = await self._reminders.active(asked.agent, LOOKED_THROUGH)
+        wanted = asked.words.casefold()
+        found = [one for one in active if wanted == one.id or wanted in f"{one.name} {one.message}".casefold()]
+        if not wanted or len(found) != 1:
+            shown = [f"• {one.name or one.message} [{one.id}]" for one in (found or active)[:MOST_SHOWN]]
+            return "\n".join(["Which one? Say /cancel and its id, or words that no other has:", *(shown or ["• none"])])
+        await self._reminders.forget(asked.agent, found[0].id, asked.now)
+        return f"Cancelled: {found[0].name or found[0].message}"
 
     async def done(self, asked: Asked) -> str:
         return await self._buttons.say("done", asked)

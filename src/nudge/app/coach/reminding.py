@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from nudge.app.ports.reminders import ListedReminder
 from nudge.app.reminders import Reminders
@@ -60,10 +61,11 @@ class PersonReminders:
         return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
 
     async def _mine(self, agent: str, reminder_id: str) -> Reminder:
-        reminder = await self._reminders.get(reminder_id)
-        if reminder.agent != agent:
-            raise NotFoundError(f"There is no reminder {reminder_id!r}.")
-        return reminder
+        with suppress(NotFoundError):
+            reminder = await self._reminders.get(reminder_id)
+            if reminder.agent == agent:
+                return reminder
+        raise NotFoundError(f"There is no reminder {reminder_id!r}.", next_step="/status lists them.")
 
 
 def _words(reminder: Reminder) -> str:

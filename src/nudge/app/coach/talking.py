@@ -127,6 +127,7 @@ def _commands(look: LookCommands, wish: WishCommands, lane: LaneCommands) -> dic
         Command("done", "the last reminder is done", wish.done, "[id]"),
         Command("snooze", "remind me again later", wish.snooze, "[id] [30m]"),
         Command("skip", "not this time", wish.skip, "[id]"),
+        Command("cancel", "take a reminder away", wish.cancel, "[id or words]"),
         Command("quiet", "no messages for a while, or “off”", wish.quiet, "[duration]"),
         Command("review", "start or go on with the weekly review", lane.review, "[pause or skip]", in_lane=True),
         Command("undo", "take back the last thing I changed", lane.undo, in_lane=True),

@@ -69,9 +69,9 @@ def _restraint(words: str) -> str:
 def _remind(facts: CoachFacts, match: re.Match[str]) -> Answer:
     zone = facts.targets.zone
     try:
-        text, when = split_reminder(match[0], facts.now, zone)
+        text, when = split_reminder(match["wish"].rstrip("? "), facts.now, zone)
     except InvalidPhraseError as error:
-        return str(error), []
+        return _restraint(match["wish"]) or str(error), []
     words = when.words if when.once is None else rfc3339(when.once, zone)
     return "", [{"action": "add_reminder", "text": text, "when": words}]
 
@@ -79,9 +79,14 @@ def _remind(facts: CoachFacts, match: re.Match[str]) -> Answer:
 def _feedback(facts: CoachFacts, match: re.Match[str]) -> Answer:
     del facts
     verb, rest = match["verb"].casefold(), match["rest"].rstrip(" .!")
-    infinitive = {"messaging": "message", "asking": "ask", "reminding": "remind", "texting": "text", "writing": "write"}
+    infinitive = {"messaging": "message", "asking": "ask", "texting": "text", "writing": "write"}
     infinitive |= {"nudging": "nudge", "pinging": "ping", "mentioning": "mention", "talking": "talk", "nagging": "nag"}
     what = re.sub(r"^(?:me|to me|with me)\s+", "", rest)
+    if verb.startswith("remind"):
+        what = re.sub(r"^(?:about|of)\s+", "", what)
+        return f"A reminder that you set goes with “/cancel {what}”.", [
+            _remember(PREFERENCES, f"Don't bring up {what}")
+        ]
     return "", [_remember(PREFERENCES, f"Don't {infinitive.get(verb, verb)} {what}")]
 
 
@@ -141,6 +146,15 @@ def _add(facts: CoachFacts, match: re.Match[str]) -> Answer:
     return "", [{"action": "update_goals", "section": section, "lines": lines}]
 
 
+def _drop(facts: CoachFacts, match: re.Match[str]) -> Answer:
+    section, goals = (TODAY, facts.goals.today) if match["list"].casefold() == "today" else (WEEK, facts.goals.week)
+    what = match["what"].strip(' .!"“”').casefold()
+    gone = [goal for goal in goals if what in goal.text.casefold()]
+    if len(gone) != 1:
+        return f"I don't see that on the list. It says: {_listed(goals)}" if goals else f"{section} is empty.", []
+    return "", [{"action": "update_goals", "section": section, "lines": [g.line() for g in goals if g not in gone]}]
+
+
 def _target(facts: CoachFacts, match: re.Match[str]) -> Answer:
     del facts
     field = {
@@ -151,9 +165,16 @@ def _target(facts: CoachFacts, match: re.Match[str]) -> Answer:
         "wee": "weekly_review",
     }
     name = field[match["field"].casefold()[:3]]
-    return "", [
-        {"action": "update_goals", "section": TARGETS_SECTION, "lines": [f"{name}: {match['value'].strip(' .!')}"]}
-    ]
+    value = _HALF_DAY.sub(_by_24_hours, match["value"].strip(" .!"))
+    return "", [{"action": "update_goals", "section": TARGETS_SECTION, "lines": [f"{name}: {value}"]}]
+
+
+_HALF_DAY = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?([ap])m\b", re.IGNORECASE)
+
+
+def _by_24_hours(match: re.Match[str]) -> str:
+    hour = int(match[1]) % 12 if 1 <= int(match[1]) <= 12 else 99  # 13 pm is no time of day
+    return f"{hour + 12 * (match[3] in 'pP'):02}:{match[2] or '00'}"
 
 
 def _quiet(facts: CoachFacts, match: re.Match[str]) -> Answer:
@@ -235,13 +256,14 @@ _VERBS = (
 _BY = r"(?:,? (?:by|due:?|until) (?P<due>.+))?"
 _LIST = r"(?:my |the )?(?P<list>today|(?:this )?week)(?:'s)?(?: list)?"
 _FIELD = r"bed ?time|wak(?:e|ing)(?:[ -]?up)?(?: time)?|quiet hours|time ?zone|weekly review"
-_CLOCK = r"\d{1,2}:\d\d"
+_CLOCK = r"\d{1,2}(?::\d\d(?: ?[ap]m)?| ?[ap]m)"
 _VALUE = rf"\w+ {_CLOCK}|{_CLOCK}(?:\s*[-–]\s*{_CLOCK})?|\w+/[\w/]+|UTC"
 _SHOW = r"(?:show (?:me )?)?(?:my )?"
 _BED = r"good ?night|night|(?:i'm )?(?:going|off) to (?:bed|sleep)|done for (?:today|the day|tonight)"
 
 _RULES = _rules(
-    (r"(?:please )?remind me\b.+", _remind),
+    (r"(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?P<wish>remind me\b.+)", _remind),
+    (r"(?P<wish>(?:in|at|on|next|tomorrow|tonight|every)\b.+\bremind me (?:to|of|about) .+)", _remind),
     (
         rf"(?:please )?(?:don't|do not|never|stop) (?:ever )?(?P<verb>{_VERBS})\s+"
         r"(?P<rest>(?:(?:me|to me|with me)\s+)?(?:about|of|up|on|if|whether|how|what|why|when)\b.+)",
@@ -254,6 +276,7 @@ _RULES = _rules(
     (rf"(?:{_BED})(?: now)?", _say(NIGHT)),
     (r"(?:i'm |i am |all |it's )?(?:done|finished)(?: (?:with )?(?P<which>.+))?", _done),
     (rf"(?:please )?(?:add|put) (?P<what>.+?) (?:to|on|in|for) {_LIST}", _add),
+    (rf"(?:please )?(?:remove|drop|delete|take) (?P<what>.+?) (?:from|off) {_LIST}", _drop),
     (
         rf"(?:please )?(?:set |change |move )?(?:my |the )?(?P<field>{_FIELD})(?:[ _]target)?(?: to|:| is| at)? "
         rf"(?P<value>{_VALUE})",
@@ -272,6 +295,14 @@ _SMALL_TALK = _rules(
     (rf"{_SHOW}(?:today|today's list|plan)\?*|what(?:'s| is) (?:the plan|on)(?: for)?(?: today)?\?*", _today),
     (rf"{_SHOW}(?:this )?week\?*", _week),
     (rf"{_SHOW}(?:open )?commitments\?*|what did i promise\?*", _open),
+    (
+        rf"(?:{_SHOW}|list (?:my )?|what are my )reminders?\?*|(?:cancel|delete|remove) .*\breminders?\b.*",
+        lambda facts, match: ("/status lists your reminders, and “/cancel …” takes one away.", []),
+    ),
+    (
+        r"(?P<name>status|undo|redact|review|sync|budget)\?*|(?P<why>why)(?:\?*| (?:did|didn't|do) you .+)",
+        lambda facts, match: (f"That is a command here: /{(match['name'] or match['why']).casefold()}", []),
+    ),
     (r"/?help\?*|what can (?:you|i) (?:do|say)\?*|commands\?*", lambda facts, match: (HELP, [])),
     (
         r"(?:o?k|okay|k+|sure|fine|alright|all right|yes+|yes yes|yep|yeah|right|good|great|cool|got it|will do|on it"

@@ -23,7 +23,8 @@ REPLY_RULE = """Answer with one JSON object: reply, actions, recent_context.
 reply: what you say, in a few short sentences.
 actions: a list, often empty. Take one only when the person asks for it in their own message.
 - update_memory adds or removes one line; "don't message me about X" goes to Preferences as "Don't message about X"
-- update_goals rewrites one list; add_reminder takes a text and a time in plain words
+- update_goals rewrites one list
+- add_reminder takes a text and a time in plain words; the person takes one away with /cancel
 - set_quiet takes a duration or "off"; set_state is for the flags of the heartbeat
 Each action is confirmed to the person in words, so don't confirm it yourself.
 recent_context: 3 to 5 sentences on what the last days' talks were about. It replaces Recent Context."""

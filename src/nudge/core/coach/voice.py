@@ -76,8 +76,8 @@ LOST_FOR_NOW = (
 HELP = """Here is what I understand without a model:
 • what's next · goals · today · this week · commitments
 • done (the first task), done 2, done with …
-• add … to today · remember that … · forget that … · I promised to … by Friday
-• remind me to … at 5pm (tomorrow, in 20 minutes, every weekday at 9)
+• add … to today · remove … from today · remember that … · forget that … · I promised to … by Friday
+• remind me to … at 5pm (tomorrow, in 20 minutes, every weekday at 9) · /cancel … takes one away
 • don't message me about …
 • quiet for 2h · quiet off · busy · leave me alone · 30 more min
 • set my bedtime to 00:30 (also wake time, quiet hours, timezone)"""
