@@ -8,9 +8,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.core.instants import SECOND, Instant, from_local, rfc3339, to_datetime
-from nudge.core.phrases import dateparser_gate, understand
+from nudge.core.phrases import dateparser_gate, split_reminder, understand, understand_duration
 from nudge.core.phrases.tokens import Kind, tokenize
 from nudge.core.phrases.vocabulary import VOCABULARY
+from nudge.errors import NaiveDatetimeError
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
@@ -260,3 +261,15 @@ def test_a_phrase_of_our_own_never_reaches_dateparser(phrase: str, monkeypatch: 
     understand(phrase, NOW, TORONTO)
     words = {token.text for token in tokenize(phrase) if token.kind is Kind.WORD}
     assert words <= VOCABULARY | {"t"}
+
+
+def test_a_moment_is_a_datetime_that_knows_its_zone() -> None:
+    now = to_datetime(NOW, TORONTO)
+    when = understand("friday 5pm", now, TORONTO)
+    assert when == understand("friday 5pm", NOW, TORONTO)
+    assert when.first_at(TORONTO) == datetime(2026, 2, 20, 17, tzinfo=TORONTO)
+    assert split_reminder("call mum friday 5pm", now, TORONTO) == ("call mum", when)
+    assert understand_duration("2h", now, TORONTO) == 2 * 3_600_000_000
+    for ask in (understand, split_reminder, understand_duration):
+        with pytest.raises(NaiveDatetimeError):
+            ask("in 2h", now.replace(tzinfo=None), TORONTO)

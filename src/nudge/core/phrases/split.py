@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from nudge.core.instants import Instant
+from nudge.core.instants import Instant, Moment, as_instant
 from nudge.core.phrases.dateparser_gate import translate
 from nudge.core.phrases.grammar import Reading, read
 from nudge.core.phrases.leftovers import refuse_cut, refuse_other_clock, refuse_other_day, without_joint
@@ -52,7 +52,7 @@ class _Time:
         return self.reading is None or self.reading.names_a_day
 
 
-def split_reminder(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
+def split_reminder(text: str, now: Moment, zone: ZoneInfo) -> tuple[str, Understood]:
     """The message of a sentence, as it was typed, and the time at its end or its beginning.
 
     A day at one end and a clock at the other belong together: "tomorrow call mum at 5pm". Two times that do not fit
@@ -60,15 +60,14 @@ def split_reminder(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Unders
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
-    >>> from nudge.core.instants import as_instant
     >>> zone = ZoneInfo("America/Toronto")
-    >>> now = as_instant(datetime(2026, 2, 18, 14, 0, tzinfo=zone))
+    >>> now = datetime(2026, 2, 18, 14, 0, tzinfo=zone)
     >>> message, when = split_reminder("remind me to pay rent by friday", now, zone)
     >>> message, when.echo(now, zone)
     ('pay rent', 'Friday 2026-02-20 9:00 AM America/Toronto (in 1 day 19 h)')
     """
     try:
-        message, understood = _split(text, now, zone)
+        message, understood = _split(text, as_instant(now), zone)
     except Refused as refused:
         raise refusal(text, "a reminder", refused.why, REMINDER_EXAMPLES) from None
     if not message:

@@ -7,7 +7,7 @@ from datetime import time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from nudge.core.instants import Instant, local_date, start_of_day
+from nudge.core.instants import Instant, Moment, as_instant, local_date, start_of_day
 from nudge.core.phrases.dateparser_gate import translate
 from nudge.core.phrases.durations import read_duration
 from nudge.core.phrases.grammar import Reading, read
@@ -21,7 +21,7 @@ from nudge.core.phrases.tokens import MAX_LENGTH, tokenize
 _LAST: Final = Clock(time.max, "the end of the day", marked=True)
 
 
-def understand(text: str, now: Instant, zone: ZoneInfo, *, at_end: bool = False) -> Understood:
+def understand(text: str, now: Moment, zone: ZoneInfo, *, at_end: bool = False) -> Understood:
     """What a phrase for a time means at `now` in `zone`.
 
     A time without a day is today's, or tomorrow's if it has passed; a day without a time is at 9:00, or with `at_end`,
@@ -30,9 +30,8 @@ def understand(text: str, now: Instant, zone: ZoneInfo, *, at_end: bool = False)
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
-    >>> from nudge.core.instants import as_instant
     >>> zone = ZoneInfo("America/Toronto")
-    >>> now = as_instant(datetime(2026, 2, 18, 14, 0, tzinfo=zone))
+    >>> now = datetime(2026, 2, 18, 14, 0, tzinfo=zone)
     >>> understand("in an hour and a half", now, zone).echo(now, zone)
     'Wednesday 2026-02-18 3:30 PM America/Toronto (in 1 h 30 min)'
     """
@@ -40,21 +39,21 @@ def understand(text: str, now: Instant, zone: ZoneInfo, *, at_end: bool = False)
         reading = read_any(text)
         if at_end and reading.day is not None and reading.lacks_a_clock and reading.part is None:
             reading = replace(reading, clocks=(_LAST,))
-        return resolve(reading, now, zone)
+        return resolve(reading, as_instant(now), zone)
     except Refused as refused:
         raise refusal(text, "a time", refused.why, refused.examples) from None
     except Unread as unread:
         raise refusal(text, "a time", unread.why) from None
 
 
-def understand_duration(text: str, now: Instant, zone: ZoneInfo) -> int:
+def understand_duration(text: str, now: Moment, zone: ZoneInfo) -> int:
     """How long a phrase says, in microseconds: "30 more min", "an hour and a half", "until 5pm", "today".
 
     Days and longer follow the calendar of `zone`: "a day" before a DST change is 23 or 25 hours. "today" lasts until
     midnight. Raises `InvalidPhraseError`.
     """
     try:
-        length = _duration(text, now, zone)
+        length = _duration(text, as_instant(now), zone)
         if not 0 < length <= HORIZON:
             raise Refused("that is more than 100 years" if length else "0 is no duration")
         return length
