@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from nudge.adapters.home import Home
+from nudge.core.instants import Instant
+from nudge.surfaces.daemon.lock import HomeLock
 from tests.acceptance.cli import NUDGE, Cli
 
 
@@ -315,3 +318,11 @@ def test_a_start_says_which_file_it_cannot_use(home: Cli) -> None:
         daemon.signal(signal.SIGTERM)
         _, said = daemon.process.communicate()
     assert "coach.yaml, line" in said
+
+
+def test_a_daemon_that_does_not_answer_is_named_with_the_way_to_end_it(home: Cli) -> None:
+    lock = HomeLock.acquire(Home(home.home), "hung", Instant(0))
+    said = home("stop", code=1).stderr
+    lock.release()
+    assert f"Process {os.getpid()} still runs" in said
+    assert f"kill -9 {os.getpid()}" in said

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nudge.errors import DaemonUnreachableError, NotConfiguredError, NudgeError, StoreError
-from nudge.surfaces.control_client import call
+from nudge.surfaces.control_client import call, poke
 from nudge.surfaces.daemon.control import control_app, serving
 
 
@@ -29,6 +29,18 @@ async def test_an_error_behind_the_socket_comes_through_with_its_next_step(tmp_p
         with pytest.raises(NudgeError, match=r"does not answer\. Check that it runs\.") as caught:
             await asyncio.to_thread(call, path, "GET", "/status")
         assert not isinstance(caught.value, DaemonUnreachableError)  # the daemon is there, its store is not
+
+
+async def test_a_daemon_that_cannot_look_now_is_still_one(tmp_path: Path) -> None:
+    """Whoever adds a reminder must not be told that none runs."""
+    path = tmp_path / "control.sock"
+
+    async def refuse() -> None:
+        await away()
+
+    assert poke(path) is False
+    async with serving(control_app(away, refuse, lambda: None), path):
+        assert await asyncio.to_thread(poke, path) is True
 
 
 @pytest.mark.parametrize("what", ["a folder", "a link"])

@@ -12,6 +12,10 @@ from nudge.adapters.home import foreign
 from nudge.errors import DaemonUnreachableError, NudgeError
 
 
+class _NobodyError(DaemonUnreachableError):
+    """No daemon runs here."""
+
+
 def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:
     """One request, one JSON answer."""
     content = json.dumps(body).encode() if body is not None else b""
@@ -31,9 +35,11 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
             while chunk := connection.recv(65_536):
                 received += chunk
     except TimeoutError:
-        raise DaemonUnreachableError("The daemon does not answer.", next_step="See 'nudge log'.") from None
+        raise DaemonUnreachableError(
+            "The daemon does not answer.", next_step="Try again in a moment, or run 'nudge stop'."
+        ) from None
     except OSError:
-        raise DaemonUnreachableError("No daemon runs here.", next_step="Start it with 'nudge run'.") from None
+        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
     header, _, payload = received.partition(b"\r\n\r\n")
     if b"transfer-encoding: chunked" in header.lower():
         payload = _unchunked(payload)
@@ -48,11 +54,13 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
 
 
 def poke(path: Path) -> bool:
-    """Tell the daemon, if there is one, that something changed. It would notice by itself, later."""
+    """Tell the daemon that something changed; False if there is none. One that is busy notices by itself, later."""
     try:
         call(path, "POST", "/poke", timeout=2.0)
-    except NudgeError:
+    except _NobodyError:
         return False
+    except NudgeError:
+        pass
     return True
 
 

@@ -6,7 +6,7 @@ import argparse
 import time
 
 from nudge.adapters.home import Home
-from nudge.errors import NudgeError
+from nudge.errors import DaemonUnreachableError, NudgeError
 from nudge.surfaces.cli.render import note
 from nudge.surfaces.control_client import call
 from nudge.surfaces.daemon.lock import holder_of
@@ -20,11 +20,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     home = Home.find(given=args.home).require()
-    pid = call(home.socket, "POST", "/stop")["pid"]
+    try:
+        pid = call(home.socket, "POST", "/stop")["pid"]
+    except DaemonUnreachableError:
+        if not (holder := holder_of(home)):
+            raise
+        raise _stays(holder.pid) from None
     note(f"Asked process {pid} to stop …")
     for _ in range(_PATIENCE_SECONDS * 20):
         if holder_of(home) is None:
             note("Stopped.")
             return 0
         time.sleep(0.05)
-    raise NudgeError(f"Process {pid} still runs.", next_step=f"End it with 'kill -9 {pid}': nothing is lost.")
+    raise _stays(pid)
+
+
+def _stays(pid: int) -> NudgeError:
+    return NudgeError(f"Process {pid} still runs.", next_step=f"End it with 'kill -9 {pid}': nothing is lost.")
