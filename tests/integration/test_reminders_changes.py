@@ -256,6 +256,22 @@ def test_a_single_one_can_be_snoozed_after_it_has_fired(in_store: InStore) -> No
     play(in_store, scene)
 
 
+def test_a_snoozed_one_that_rested_comes_when_it_is_resumed(in_store: InStore) -> None:
+    async def scene(world: World) -> None:
+        made = await world.add("x", in_="10m")
+        await world.run_for(11 * MINUTE)
+        await world.reminders.snooze(made.id, HOUR, world.now)
+        await world.reminders.pause(made.id, world.now)
+        await world.run_for(3 * HOUR)
+        assert (await world.state(made)).fire_count == 1
+        await world.reminders.resume(made.id, world.now)
+        await world.run_for(MINUTE)
+        after = await world.state(made)
+        assert (after.status, after.fire_count) == (Status.COMPLETED, 2)
+
+    play(in_store, scene)
+
+
 def test_a_finished_chain_can_be_snoozed_once_more(in_store: InStore) -> None:
     async def scene(world: World) -> None:
         made = await world.add("Started?", every="10m", chain=2, to_person=True)

@@ -11,7 +11,7 @@ from nudge.adapters.sql.store import SqlStore
 from nudge.adapters.virtual_time import VirtualClock
 from nudge.app.reminders import Exchange
 from nudge.core.instants import HOUR, MINUTE, Instant, to_datetime
-from nudge.core.reminder import Source
+from nudge.core.reminder import Source, Status
 from nudge.core.upcoming import upcoming
 from nudge.errors import NotFoundError, UsageError
 from tests.integration.reminder_world import World
@@ -118,6 +118,10 @@ async def test_an_export_is_an_import(store: SqlStore) -> None:
     same_id = {**document, "reminders": [{**document["reminders"][1], "created_at": "2020-01-01T00:00:00Z"}]}
     (renamed,) = (await Exchange(other).import_(same_id, later)).added
     assert renamed.id != past.id
+    snoozed = {**document["reminders"][1], "id": "r-snooze", "last_fired_at": "2026-02-18T13:00:00-05:00"}
+    (kept,) = (await Exchange(other).import_({**document, "reminders": [snoozed]}, later)).added
+    timer = await other.timers.get("coach", kept.key)
+    assert (kept.status, timer and timer.due_at) == (Status.ACTIVE, later)
     for bad in ([], {"format": "x"}, {"format": "nudge-reminders", "version": 2}, {**document, "reminders": 1}):
         with pytest.raises(UsageError):
             await Exchange(other).import_(bad, later)

@@ -69,6 +69,8 @@ class Exchange:
                     next_step=f"Rename it in the file, or run 'nudge reminder remove {other.id}'.",
                 )
         first = first_slot(reminder, now) if reminder.status is Status.ACTIVE else None
+        if reminder.status is Status.ACTIVE and first is None and reminder.one_shot:
+            first = now  # it had fired and was snoozed
         if reminder.status is Status.ACTIVE and first is None:
             reminder = replace(reminder, status=Status.COMPLETED, ended_reason="It had no time left when it came here.")
         for _ in range(_TRIES):

@@ -160,6 +160,8 @@ class Reminders:
                 return Change(before, kept(timer, before))
             after = replace(before, status=Status.ACTIVE, ended_reason="")
             first = first_slot(after, now)
+            if first is None and before.one_shot:
+                first = now  # it had fired and was snoozed
             if first is None:
                 ended = replace(after, status=Status.COMPLETED, ended_reason="Its schedule ended while it was paused.")
                 return Change(ended, None, f"Completed: {before.title}. {ended.ended_reason}", "completed")
