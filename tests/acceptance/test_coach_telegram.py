@@ -117,6 +117,24 @@ def test_a_reminder_has_buttons_that_work_once(bot: Cli, telegram: FakeTelegram)
         assert rows(bot, "SELECT status FROM reminders") == [("completed",)]
 
 
+def test_doctor_asks_telegram_and_the_model_whether_they_take_token_and_key(
+    bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic
+) -> None:
+    online(bot, anthropic)
+    said = bot("doctor").stdout
+    assert f"@nudge_fake_bot answers, and writes to {PERSON}" in said
+    assert "Anthropic takes the key" in said
+    bot.environment |= {"TELEGRAM_BOT_TOKEN": "1:revoked", "ANTHROPIC_API_KEY": "sk-ant-revoked"}
+    said = bot("doctor", code=1).stdout
+    assert "Telegram does not know this bot (Unauthorized)" in said
+    assert "Anthropic does not accept the key" in said
+    assert "revoked" not in said
+    bot.environment |= {"TELEGRAM_API_BASE": "http://127.0.0.1:9", "ANTHROPIC_BASE_URL": "http://127.0.0.1:9"}
+    said = bot("doctor", code=1).stdout
+    assert "Telegram cannot be reached" in said
+    assert "The connection to the model's service failed." in said
+
+
 def test_a_pause_that_telegram_asks_for_delays_and_doubles_nothing(bot: Cli, telegram: FakeTelegram) -> None:
     with bot.start():
         telegram.wait_for_poll()

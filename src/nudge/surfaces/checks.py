@@ -6,11 +6,11 @@ import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nudge.adapters.home import Home
 from nudge.adapters.open_store import sqlite_path
@@ -19,6 +19,9 @@ from nudge.adapters.settings import ENV_NAMES, Settings, read_env_file
 from nudge.core.instants import Instant
 from nudge.errors import NudgeError, StoreCorruptError, StoreError
 from nudge.surfaces.daemon.lock import holder_of
+
+if TYPE_CHECKING:
+    from nudge.adapters.config import Config
 
 Level = Literal["ok", "warning", "error"]
 _LOW_DISK = 200 * 1024 * 1024
@@ -128,6 +131,53 @@ def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
         yield Finding("prices", "ok", text)
 
 
+def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+    """Ask Telegram and the model's service whether they take what the home has for them. It costs nothing."""
+    import asyncio
+
+    from nudge.surfaces.set_up import checked, pays, telegram_token
+
+    settings = Settings.read(home)
+    try:
+        config = checked(settings)
+    except NudgeError:
+        return  # the check of the configuration says so
+    asking: dict[str, Coroutine[Any, Any, str]] = {}
+    if telegram_token(settings, config):
+        asking["telegram"] = _ask_telegram(settings, config)
+    if pays(settings, config):
+        asking["model"] = _ask_model(settings)
+    for name, ask in asking.items():
+        try:
+            yield Finding(name, "ok", asyncio.run(ask))
+        except NudgeError as error:
+            yield Finding(name, "error", error.message, error.next_step or "Check the network, and try again.")
+
+
+async def _ask_telegram(settings: Settings, config: Config) -> str:
+    from nudge.adapters.clock import SystemClock
+    from nudge.adapters.telegram import TelegramChannel
+
+    person = config.telegram.allow[0]
+    channel = TelegramChannel.from_settings(settings.environment, person=person, clock=SystemClock())
+    try:
+        return f"@{(await channel.whoami()).username} answers, and writes to {person}"
+    finally:
+        await channel.close()
+
+
+async def _ask_model(settings: Settings) -> str:
+    from nudge.adapters.anthropic import AnthropicModel
+    from nudge.adapters.clock import SystemClock
+
+    model = AnthropicModel.from_settings(settings.environment, clock=SystemClock())
+    try:
+        await model.check_key()
+    finally:
+        await model.close()
+    return "Anthropic takes the key"
+
+
 def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     settings = Settings.read(home)
     if not settings.database_url.startswith("sqlite:"):
@@ -230,6 +280,7 @@ CHECKS: dict[str, Check] = {
     "config": _config,
     "roles": _roles,
     "prices": _prices,
+    "services": _services,
     "database": _database,
     "reminders": _reminders,
     "daemon": _daemon,
