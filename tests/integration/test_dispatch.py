@@ -166,7 +166,7 @@ def test_a_handler_that_raises_is_pushed_out_with_growing_delays_and_starves_nob
 
         async def broken(firing: Firing) -> None:
             tries.append(clock.now() - NOON)
-            raise ValueError("the token 123456789:AAaabbccddeeffgghhiijjkkllmmnnoo is wrong")
+            raise ValueError("the token 123456789:AAaabbccddeeffgghhiijjkkllmmnnoo is wrong.")
 
         await store.timers.set_many([timer("bad", kind="broken"), timer("good", SECOND)])
         await run_for(Dispatcher(store, clock, {"broken": broken, "note": note}, owner="d"), clock, 2 * 3600)
@@ -180,7 +180,7 @@ def test_a_handler_that_raises_is_pushed_out_with_growing_delays_and_starves_nob
         assert (row.result, row.final) == (Result.FAILED, False)
         assert "AAaabb" not in row.reason
         (line,) = await store.feed.recent()
-        assert line.text.startswith("⚠️ broken failed: the token [hidden] is wrong. Check logs.")
+        assert line.text == "⚠️ broken failed: the token [hidden] is wrong. Check logs."
 
     in_store(scenario)
 

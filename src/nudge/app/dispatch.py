@@ -138,7 +138,7 @@ class Firing:
         )
         settlement.following = pushed
         if self.timer.attempts == (_QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
-            settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason}. Check logs.")
+            settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason.rstrip('.')}. Check logs.")
         if not (hook and settlement.lines):
             await self._push_out(settlement)
             return
