@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -108,6 +109,14 @@ def test_output_that_goes_nowhere_is_no_traceback(cli: Cli, buffered: str) -> No
     done = subprocess.run([*NUDGE, "--help"], env=cli.environment, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("words", ["doctor", "run --terminal"])
+def test_closed_streams_are_no_mistake_of_ours(home: Cli, words: str, closed: str) -> None:
+    command = f"{shlex.join(NUDGE)} {words} {closed}"
+    done = subprocess.run(["bash", "-c", command], env=home.environment, stdin=subprocess.DEVNULL, timeout=60)
+    assert done.returncode == 0
 
 
 def test_what_is_said_of_an_error_shows_no_secret(home: Cli) -> None:

@@ -28,6 +28,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_what_is_closed()
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal that has no such sign shows another
     try:
@@ -50,6 +51,15 @@ def main(argv: list[str] | None = None) -> int:
     except Exception:
         _say_unexpected(words)
         return 1
+
+
+def _open_what_is_closed() -> None:
+    """A supervisor may start us without standard streams. In their order they get the lowest descriptors, their own."""
+    from os import devnull
+
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  (until the process ends)
 
 
 def _dispatch(words: list[str]) -> int:
