@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 NUDGE = [sys.executable, "-m", "nudge.surfaces.cli.main"]
+NOWHERE = "http://127.0.0.1:9"
+"""No test asks a service outside of this machine."""
 _PATIENCE = 20.0
 
 
@@ -27,6 +29,8 @@ class Cli:
             "NUDGE_HOME": str(home),
             "NO_COLOR": "1",
             "TZ": "America/Toronto",
+            "TELEGRAM_API_BASE": NOWHERE,
+            "ANTHROPIC_BASE_URL": NOWHERE,
             **(environment or {}),
         }
 

@@ -17,7 +17,7 @@ from nudge.adapters.open_store import sqlite_path
 from nudge.adapters.set_aside import set_aside
 from nudge.adapters.settings import ENV_NAMES, Settings, read_env_file
 from nudge.core.instants import Instant
-from nudge.errors import NudgeError, StoreCorruptError, StoreError
+from nudge.errors import NudgeError, RetryableError, StoreCorruptError, StoreError
 from nudge.surfaces.daemon.lock import holder_of
 
 if TYPE_CHECKING:
@@ -150,8 +150,10 @@ def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     for name, ask in asking.items():
         try:
             yield Finding(name, "ok", asyncio.run(ask))
+        except RetryableError as error:
+            yield Finding(name, "warning", error.message, error.next_step or "Check the network, and try again.")
         except NudgeError as error:
-            yield Finding(name, "error", error.message, error.next_step or "Check the network, and try again.")
+            yield Finding(name, "error", error.message, error.next_step)
 
 
 async def _ask_telegram(settings: Settings, config: Config) -> str:
