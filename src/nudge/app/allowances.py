@@ -53,7 +53,8 @@ class Allowances:
         if row is None:
             await self._open(agent, now)
             row = await self._store.spending.lock(agent)
-            assert row is not None
+            if row is None:
+                raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
         accounts = await self._store.ledger.lock((window_key(row), day_key(row)))
         allowance = self._allowance(row, accounts).at(now)
         moved = _moved(row, allowance)
@@ -123,8 +124,6 @@ class Allowances:
         await self._store.timers.set(wake_timer(books.agent, now))
 
     async def _open(self, agent: str, now: Instant) -> None:
-        if await self._store.agents.get(agent) is None:
-            raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
         allowance = self._opened(now)
         row = self._row(agent, allowance)
         if await self._store.spending.create(row):

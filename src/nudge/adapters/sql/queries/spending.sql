@@ -11,8 +11,8 @@ SELECT * FROM spending ORDER BY agent
 -- name: spending_create
 INSERT INTO spending (agent, budget, topped_up, window_start, renews, day, state, refresh_at, state_limit, badge,
     configured)
-VALUES (:agent, :budget, :topped_up, :window_start, :renews, :day, :state, :refresh_at, :state_limit, :badge,
-    :configured)
+SELECT name, :budget, :topped_up, :window_start, :renews, :day, :state, :refresh_at, :state_limit, :badge, :configured
+FROM agents WHERE name = :agent
 ON CONFLICT (agent) DO NOTHING
 
 -- name: spending_put
