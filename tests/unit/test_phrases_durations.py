@@ -61,7 +61,7 @@ def test_a_phrase_is_a_duration(phrase: str, expected: int) -> None:
     ("phrase", "says"),
     [
         ("", "nothing"),
-        ("30", 'missing after "30"'),
+        ("30", "say the unit, such as 30 minutes"),
         ("forever", "forever"),
         ("0m", "0 is no duration"),
         ("-5 minutes", '"-"'),

@@ -31,6 +31,8 @@ REFUSED = [
     ("every friday 5", "5am or 5pm"),
     ("on the 1st of every year", "missing after"),
     ("15h", "in 15h or 15:00"),
+    ("in 45", "45 minutes"),
+    ("mon wed fri 9am", "mon, wed and fri"),
     ("friday 25", "25"),
     ("13pm", "13pm"),
     ("3.5pm", "missing after"),

@@ -12,6 +12,7 @@ from nudge.core.phrases.refusal import Refused
 from nudge.core.phrases.tokens import Kind
 from nudge.core.phrases.vocabulary import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS
 
+_NUMBER_WORDS: Final = frozenset((*SMALL_NUMBERS, *TENS))
 _HALF: Final = Fraction(1, 2)
 _HOURS: Final = tuple(str(hour) for hour in range(13, 24))
 """With an h behind it, each is a time of day to many, and a distance to others."""
@@ -21,6 +22,7 @@ def read_from_now(reader: Reader) -> Shift | None:
     """A distance from now: "in 2h", "2 hours from now". A bare "2h" is one only where it is the whole phrase."""
     start = reader.at
     if reader.take("in"):
+        refuse_lone_number(reader)
         return _not_empty(read_duration(reader))
     shift = read_duration(reader)
     if shift is None:
@@ -34,6 +36,13 @@ def read_from_now(reader: Reader) -> Shift | None:
     if lone and len(reader.tokens) == 2 and reader.tokens[0].text in _HOURS and reader.tokens[1].text == "h":
         raise Refused(f"say in {reader.tokens[0].text}h or {reader.tokens[0].text}:00")
     return _not_empty(shift) if lone else None
+
+
+def refuse_lone_number(reader: Reader) -> None:
+    """Refuse a number at the end of a phrase for a distance: "in 5", "snooze 30"."""
+    token = reader.peek()
+    if reader.at == len(reader.tokens) - 1 and (token.kind is Kind.NUMBER or token.text in _NUMBER_WORDS):
+        raise Refused(f"say the unit, such as {token.text} minutes")
 
 
 def read_duration(reader: Reader, *, unit_alone: bool = False) -> Shift | None:

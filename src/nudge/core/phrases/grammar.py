@@ -65,6 +65,8 @@ class Reading:
     def with_day(self, day: Day) -> Reading:
         """This reading with one more day. A weekday may stand beside its own date, or beside "next week"."""
         merged = day if self.day is None else _merge(self.day, day) or _merge(day, self.day)
+        if isinstance(self.day, OnWeekday) and isinstance(day, OnWeekday):
+            raise Refused("name one weekday, or join them, such as mon, wed and fri at 18:00")
         if merged is None or (self.day is None and self.names_a_day):
             raise Refused(_ONE_DAY)
         return replace(self, day=merged)

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from nudge.core.instants import Instant, Moment, as_instant, local_date, start_of_day
 from nudge.core.phrases.dateparser_gate import translate
-from nudge.core.phrases.durations import read_duration
+from nudge.core.phrases.durations import read_duration, refuse_lone_number
 from nudge.core.phrases.grammar import Reading, read
 from nudge.core.phrases.pieces import Clock
 from nudge.core.phrases.reader import Reader
@@ -95,6 +95,7 @@ def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
     if reader.take("today") or _rest_of_day(reader):
         length = start_of_day(local_date(now, zone) + timedelta(days=1), zone) - now
     else:
+        refuse_lone_number(reader)
         shift = reader.attempt(read_duration)
         if shift is None:
             raise reader.unread()
