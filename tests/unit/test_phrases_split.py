@@ -67,6 +67,7 @@ SENTENCES = [
     ("join the 5pm call in 20 minutes", "join the 5pm call", "2026-02-18 14:20"),
     ("call mum seventy five minutes from now", "call mum", "2026-02-18 15:15"),
     ("lunch at 12 noon", "lunch", "2026-02-19 12:00"),
+    ("can you remind me to call mum at 5pm?", "call mum", "2026-02-18 17:00"),
     ("Hey, could you please remind me: call mum at 5pm, thanks!", "call mum", "2026-02-18 17:00"),
     # Quotes settle what is the message.
     ('"meeting at 5pm" in 20 minutes', "meeting at 5pm", "2026-02-18 14:20"),

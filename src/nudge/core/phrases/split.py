@@ -27,7 +27,7 @@ _ASKED: Final = re.compile(
     r"(?:(?:hey|please|(?:can|could|would|will)\s+you),?\s+){0,3}(?:/remind(?:@\w+)?|remind\s+me)(?![^\s:,])[\s:,]*",
     re.IGNORECASE,
 )
-_THANKED: Final = re.compile(r"(?<![\s,])[\s,]+(?:please|pls|thanks|thank\s+you)[.!]*\Z", re.IGNORECASE)
+_THANKED: Final = re.compile(r"(?<![\s,])[\s,]+(?:please|pls|thanks|thank\s+you)[.!?]*\Z", re.IGNORECASE)
 _LINK: Final = re.compile(r"(?:to|that|about|of)\s+", re.IGNORECASE)
 _LINK_LAST: Final = re.compile(r"(?:(?<=\s)|\A)(?:to|that|about|of)\Z", re.IGNORECASE)
 _BY: Final = re.compile(r"\sby\s", re.IGNORECASE)
@@ -82,6 +82,8 @@ def _split(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
         if found is not None:
             return found
     body, asked = _without_asking(_THANKED.sub("", text.strip()))
+    if asked:
+        body = body.rstrip("? ")  # "can you remind me to call mum at 5pm?"
     start = next(_times_at_start(body, now, zone), None)
     end = next(_times_at_end(body, now, zone), None)
     chosen = _choose(start, end, now, zone)
