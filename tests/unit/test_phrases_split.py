@@ -59,6 +59,8 @@ SENTENCES = [
     ("  in 5 min   two  spaces  kept ", "two  spaces  kept", "2026-02-18 14:05"),
     ("Größe prüfen: 🙂 friday 5pm", "Größe prüfen: 🙂", "2026-02-20 17:00"),
     ("book a table for 4 at 7pm", "book a table for 4", "2026-02-18 19:00"),
+    ("fix the feb 30 bug at 5pm", "fix the feb 30 bug", "2026-02-18 17:00"),
+    (". tomorrow 5pm", ".", "2026-02-19 17:00"),
     ("pay 12.50 at 5pm", "pay 12.50", "2026-02-18 17:00"),
     ("call 555 1234 at 5pm", "call 555 1234", "2026-02-18 17:00"),
     ("send the daily report at 5pm", "send the daily report", "2026-02-18 17:00"),

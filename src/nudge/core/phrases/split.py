@@ -140,8 +140,8 @@ def _times_at_start(body: str, now: Instant, zone: ZoneInfo) -> Iterator[_Time]:
 
 def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
     """The longest run of words wins, even if it is refused: "at 5 friday" must not become "friday"."""
-    if said.strip(".!").casefold() in SHORT_WEEKDAYS:
-        return None  # "sit in the sun"
+    if not tokenize(said) or said.strip(".!").casefold() in SHORT_WEEKDAYS:
+        return None  # a bullet; "sit in the sun"
     reading = None
     try:
         reading = read(said, free=True)
