@@ -16,7 +16,7 @@ from nudge.app.ports.records import Agent, FeedLine
 from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.core.outcome import Result
 from nudge.core.timer import RETRY_DELAYS, Timer
-from nudge.errors import RetryableError
+from nudge.errors import ChannelUnavailableError, RetryableError
 from tests.times import NOON
 
 InStore = Callable[..., Any]
@@ -408,6 +408,46 @@ def test_a_clock_that_jumps_loses_nothing_and_fires_nothing_twice(in_store: InSt
         assert fired[3] == NOON + 3 * HOUR
         if jump > 0:
             assert fired[4] == NOON + 7 * DAY + 3 * HOUR
+
+    in_store(scenario)
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_retry_does_not_wait_until_a_clock_that_went_back_is_as_late_again(
+    in_store: InStore, restarted: bool
+) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        worked: list[int] = []
+        away = True
+
+        async def send(firing: Firing) -> None:
+            if away:
+                raise ChannelUnavailableError("The channel is away.", retry_after=20)
+            async with firing.settle() as settlement:
+                settlement.outcome(Result.FIRED)
+            worked.append(clock.now())
+
+        def begun() -> tuple[Dispatcher, asyncio.Task[None]]:
+            dispatcher = Dispatcher(store, clock, {"send": send}, owner="d", longest_wait=30)
+            return dispatcher, asyncio.create_task(dispatcher.run())
+
+        await store.timers.set(timer("x", kind="send"))
+        dispatcher, running = begun()
+        await clock.sleep(60)
+        if restarted:
+            dispatcher.stop()
+            await running
+        clock.jump(-8 * HOUR)
+        back = clock.now()
+        away = False
+        if restarted:
+            dispatcher, running = begun()
+        await clock.sleep(2 * 3600)
+        dispatcher.stop()
+        await running
+        (when,) = worked
+        assert 0 <= when - back <= (HOUR if restarted else 30 * SECOND)
 
     in_store(scenario)
 

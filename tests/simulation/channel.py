@@ -10,7 +10,7 @@ from nudge.app.ports.clock import Clock
 from nudge.app.ports.messenger import Inbound, Outbound, Receipt
 from nudge.app.ports.records import Message
 from nudge.app.ports.store import Store
-from nudge.core.instants import Instant
+from nudge.core.instants import SECOND, Instant
 from nudge.errors import ChannelUnavailableError
 from tests.simulation.faults import Kind
 from tests.simulation.minds import Due
@@ -45,7 +45,7 @@ class FaultyChannel:
         self._arrived = arrived
         self._crash = crash
         self._sends = 0
-        self._away_until = 0
+        self._away_until = 0.0  # as the loop counts: it lasts, whatever the clock is set to
         self._updates: list[Inbound] = []
         self._buttons: tuple[str, tuple[str, ...]] = ("", ())
         self._news = asyncio.Event()
@@ -56,8 +56,8 @@ class FaultyChannel:
         number = self._sends
         self._die(Kind.BEFORE_SEND, number)
         if (away := self._due(Kind.CHANNEL_AWAY, number)) is not None:
-            self._away_until = self._clock.now() + away.length
-        if self._clock.now() < self._away_until:
+            self._away_until = asyncio.get_running_loop().time() + away.length / SECOND
+        if asyncio.get_running_loop().time() < self._away_until:
             self._trace(f"the channel refuses message {message.id}")
             raise ChannelUnavailableError("The channel is away.", retry_after=20.0)
         if (during := self._due(Kind.DURING_SEND, number)) is not None and not during.chance:

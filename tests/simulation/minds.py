@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -31,7 +32,7 @@ class FaultyModel:
         self._due = due
         self._trace = trace
         self._calls = 0
-        self._away_until = 0
+        self._away_until = 0.0  # as the loop counts: it lasts, whatever the clock is set to
 
     @property
     def name(self) -> str:
@@ -42,8 +43,8 @@ class FaultyModel:
         self._calls += 1
         number = self._calls
         if (away := self._due(Kind.MODEL_AWAY, number)) is not None:
-            self._away_until = self._clock.now() + away.length
-        if self._clock.now() < self._away_until:
+            self._away_until = asyncio.get_running_loop().time() + away.length / SECOND
+        if asyncio.get_running_loop().time() < self._away_until:
             self._trace(f"the model is away ({request.purpose.value})")
             raise ModelUnavailableError("The model is away.")
         if (hang := self._due(Kind.MODEL_HANGS, number)) is not None:

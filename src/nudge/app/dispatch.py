@@ -21,7 +21,7 @@ from nudge.app.ports.store import Store
 from nudge.core.instants import SECOND, Instant, rfc3339
 from nudge.core.outcome import Outcome, Result
 from nudge.core.redaction import redact
-from nudge.core.timer import Timer
+from nudge.core.timer import LONGEST_DELAY, Timer
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 
 log = logging.getLogger("nudge.dispatch")
@@ -197,6 +197,7 @@ class Dispatcher:
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
         self._finished: list[Lease] = []  # given back together: a commit for each would cost more than the handlers
         self._sick = 0  # how many times in a row the store has refused
+        self._looked: Instant | None = None
 
     def poke(self) -> None:
         """Look again now: somebody changed a timer."""
@@ -236,6 +237,7 @@ class Dispatcher:
         """Start what is due; how long to wait then, in seconds."""
         now = self._clock.now()
         try:
+            await self._notice(now)
             await self._renew(now)
             await self._release()
             await self._start(now)
@@ -249,6 +251,15 @@ class Dispatcher:
         if next_due is not None:
             wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
         return wait
+
+    async def _notice(self, now: Instant) -> None:
+        """A retry waits for a while, not for a time of day: where the clock went back it would wait as much longer.
+        While we run that is seen, and all are tried now; at a start only that a wait is longer than any may be."""
+        if self._looked is None:
+            await self._store.timers.hurry(Instant(now + LONGEST_DELAY))
+        elif now < self._looked - SECOND:
+            await self._store.timers.hurry(now)
+        self._looked = now
 
     async def _start(self, now: Instant) -> None:
         """Claim the lanes in which something is due, as many as there is room for, and set to work in them."""

@@ -8,7 +8,8 @@ from typing import Any
 
 from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
 
-RETRY_DELAYS = (5 * SECOND, 15 * SECOND, 45 * SECOND, 5 * MINUTE, 15 * MINUTE, HOUR)
+LONGEST_DELAY = HOUR
+RETRY_DELAYS = (5 * SECOND, 15 * SECOND, 45 * SECOND, 5 * MINUTE, 15 * MINUTE, LONGEST_DELAY)
 """How long a timer whose handler failed is pushed out, by the number of failures before; the last one repeats."""
 
 
@@ -64,7 +65,7 @@ class Timer:
         """
         delay = RETRY_DELAYS[min(self.attempts, len(RETRY_DELAYS) - 1)]
         if retry_after is not None:
-            delay = min(max(retry_after, SECOND), HOUR)
+            delay = min(max(retry_after, SECOND), LONGEST_DELAY)
         return replace(self, due_at=Instant(now + delay), attempts=self.attempts + 1)
 
 

@@ -71,6 +71,9 @@ class SqlTimers:
         params = {**_identity(timer), "lane": lease.lane, "token": lease.token}
         return await self._db.run("timers_take_held", params) > 0
 
+    async def hurry(self, latest: Instant) -> int:
+        return await self._db.run("timers_hurry", {"latest": latest})
+
     async def count(self) -> int:
         row = await self._db.one("timers_count", {})
         return int(row["n"]) if row else 0

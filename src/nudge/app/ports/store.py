@@ -63,6 +63,10 @@ class Timers(Protocol):
         """The due timers of a lane, the longest due first."""
         ...
 
+    async def hurry(self, latest: Instant) -> int:
+        """Let no timer that failed wait for its next attempt longer than until then; how many would have."""
+        ...
+
     async def next_due(self, after: Instant) -> Instant | None:
         """When the next timer later than `after` is due."""
         ...

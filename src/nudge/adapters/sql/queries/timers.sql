@@ -22,6 +22,9 @@ ORDER BY due_at, key LIMIT :limit
 -- name: timers_cancel
 DELETE FROM timers WHERE agent = :agent AND key = :key
 
+-- name: timers_hurry
+UPDATE timers SET due_at = :latest WHERE attempts > 0 AND due_at > :latest
+
 -- name: timers_cancel_all
 DELETE FROM timers WHERE agent = :agent
 
