@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import io
 import json
+import os
+from contextlib import suppress
+
+import pytest
 
 from nudge.adapters.open_store import open_store
 from nudge.adapters.terminal import TerminalMessenger
 from nudge.app.ports.messenger import Button, Outbound
 from nudge.app.ports.records import FeedLine
+from nudge.errors import ChannelUnavailableError
 from tests.acceptance.cli import Cli
 from tests.times import NOON, TORONTO
 
@@ -23,6 +28,19 @@ async def test_a_message_cannot_drive_the_terminal() -> None:
     assert shown.startswith("12:00  a�[2Jb")
     assert "\n       second line\ttab\n" in shown
     assert not set(shown) & set("\x1b\r\x9b\x07")
+
+
+async def test_a_terminal_that_was_closed_is_a_channel_that_is_away() -> None:
+    """What the person asked for waits for the next one; it did not arrive, so it is no repeat."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = os.fdopen(writer, "w")
+    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
+    with pytest.raises(ChannelUnavailableError, match="Broken pipe") as caught:
+        await messenger.send(Outbound(1, "drink"))
+    assert not caught.value.maybe_sent
+    with suppress(BrokenPipeError):
+        stream.close()
 
 
 async def test_the_log_shows_one_line_for_each_thing(home: Cli) -> None:

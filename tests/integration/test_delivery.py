@@ -18,7 +18,7 @@ from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.app.ports.records import Agent, Message, Sending
 from nudge.app.reminders import Reminders
 from nudge.app.welcome import Welcome
-from nudge.core.instants import SECOND, Instant, to_datetime
+from nudge.core.instants import HOUR, SECOND, Instant, to_datetime
 from nudge.core.outcome import Outcome, Result
 from nudge.core.quiet import QuietHours
 from nudge.core.reminder import ReminderSpec, Source
@@ -86,6 +86,37 @@ def test_a_channel_that_is_away_is_tried_again_in_its_own_time_and_order_is_kept
         assert channel.sent == ["0", "1", "2"]
         (row,) = await store.outcomes.recent(key="deliver")
         assert (row.result, row.final) == (Result.FIRED_LATE, True)
+
+    in_store(scenario)
+
+
+def test_after_an_outage_it_takes_no_more_than_a_minute(in_store: InStore) -> None:
+    """Growing delays would let the person wait for an hour on a channel that works."""
+
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        away_until = NOON + 3 * HOUR
+
+        class Away(Channel):
+            async def send(self, message: Outbound) -> Receipt:
+                if clock.now() < away_until:
+                    raise ChannelUnavailableError("no route")
+                return await super().send(message)
+
+        channel = Away()
+        await run(clock, store, channel, 3 * 3600 + 61, message("x", asked=True))
+        assert channel.sent == ["x"]
+
+    in_store(scenario)
+
+
+def test_a_new_start_is_a_new_chance_for_what_was_refused(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        revoked = [NotConfiguredError("The token was revoked.") for _ in range(20)]
+        await run(clock, store, Channel(*revoked), 2 * 3600, message("x", asked=True))
+        mended = Channel()
+        await Delivery(store, lambda agent: mended).resume("coach", clock.now())
+        await run(clock, store, mended, 1)
+        assert mended.sent == ["x"]
 
     in_store(scenario)
 

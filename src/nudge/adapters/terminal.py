@@ -9,6 +9,7 @@ from typing import Protocol
 from nudge.app.ports.messenger import Outbound, Receipt
 from nudge.core.instants import Instant, to_datetime
 from nudge.core.plain_text import plain
+from nudge.errors import ChannelUnavailableError
 
 
 class Stream(Protocol):
@@ -33,8 +34,13 @@ class TerminalMessenger:
         text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])
         if message.buttons:
             text += "\n       " + button_line([(button.label, button.data) for button in message.buttons])
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        try:
+            self._stream.write(text + "\n")
+            self._stream.flush()
+        except (OSError, ValueError) as error:  # the window was closed, or nobody reads the pipe any more
+            raise ChannelUnavailableError(
+                f"Nobody reads where nudge writes ({error}).", next_step="Start 'nudge run' in another terminal."
+            ) from error
         return Receipt((f"t{message.id}",))
 
     async def close(self) -> None:

@@ -28,7 +28,11 @@ HELD = "deliver:held"
 """The key of the timer that stands for messages which wait for a better hour; what is posted meanwhile does not."""
 FRESH = MINUTE
 """For so long the gate's word from when a message was written holds."""
+AWAY_SECONDS = 60.0
+"""A channel that is away is asked again so often at least: what waits for it must not sleep on when it is back."""
 REPEAT_MARK = "(possibly a repeat: I was interrupted while sending) "
+
+_GROWING = 3  # tries after 5, 15 and 45 seconds, as everywhere
 
 MessengerOf = Callable[[str], Messenger]
 StillWelcome = Callable[[Message, Instant], Awaitable[Decision]]
@@ -52,6 +56,13 @@ class Delivery:
             number = await self._store.outbox.put(message)
             await self._store.timers.ensure(deliver_timer(message.agent, message.created_at))
         return number
+
+    async def resume(self, agent: str, now: Instant) -> None:
+        """At start-up: what a channel refused may go out now. A token was mended, or there is another terminal."""
+        async with self._store.transaction():
+            timer = await self._store.timers.get(agent, KIND)
+            if timer and timer.attempts:
+                await self._store.timers.set(replace(timer, due_at=now))
 
     async def deliver(self, firing: Firing) -> None:
         """Send what is in the agent's outbox, in order. A channel that is away is tried again from the same row."""
@@ -98,6 +109,8 @@ class Delivery:
             state = Sending.SENDING if error.maybe_sent else Sending.PENDING
             async with firing.fenced():
                 await self._store.outbox.mark(message.id, state, error=redact(str(error)))
+            if error.retry_after is None and firing.timer.attempts >= _GROWING:
+                error.retry_after = AWAY_SECONDS
             raise
         except NotConfiguredError as error:
             # A revoked token or the like: the person mends it and the message goes out then.

@@ -342,7 +342,9 @@ class Dispatcher:
         except LostLeaseError:
             raise
         except Exception as error:
-            level = logging.WARNING if isinstance(error, RetryableError) else logging.ERROR
+            level = logging.ERROR
+            if isinstance(error, RetryableError):  # an outage is news at its beginning
+                level = logging.WARNING if timer.attempts <= _QUIET_RETRIES else logging.INFO
             log.log(level, "%s of %s failed: %s", timer.key, timer.agent, error, exc_info=level == logging.ERROR)
             with suppress(TimerChangedError):
                 await firing.fail(error, self._clock.now(), self._on_failure)

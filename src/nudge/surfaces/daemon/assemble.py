@@ -214,6 +214,7 @@ class Daemon:
         self._adopted = {agent.name for agent in there}
         for agent in fresh:
             await self.gate.take_over(agent.name, now)
+            await self.delivery.resume(agent.name, now)
             if self._is_coach(agent):
                 await self.proactive.start(agent.name, now)
         if fresh and self.seeding:
