@@ -37,8 +37,8 @@ class Meter:
         return self.spent * 100 >= self.limit * percent
 
     def passed(self, percent: int) -> bool:
-        """Whether more than that share is used; exactly that share does not count."""
-        return self.spent * 100 > self.limit * percent
+        """Whether more than that share is used; exactly that share does not count. Of nothing all is used, no more."""
+        return self.limit > 0 and self.spent * 100 > self.limit * percent
 
     @property
     def percent(self) -> int:
