@@ -38,6 +38,7 @@ def test_a_refused_one_leaves_nothing_behind(in_store: InStore) -> None:
             ({"every": "1h", "name": "taken"}, UsageError),
             ({"every": "1h", "agent": "nobody"}, NotFoundError),
             ({"every": "1h", "count": 2, "until": "2026-02-18T12:00:01"}, InvalidScheduleError),
+            ({"at": "2026-02-18T10:00", "late": "1h"}, InvalidScheduleError),
         ]
         for fields, error in refusals:
             with pytest.raises(error):

@@ -25,6 +25,7 @@ from nudge.core.reminder import (
     Source,
     Status,
     delivered_text,
+    due,
     first_slot,
     make_reminder,
     read_reply,
@@ -82,6 +83,11 @@ class Reminders:
             source=source,
             understood=understood,
         )
+        first = first_slot(made, now)
+        if first is not None and due(made, first, now).too_late:
+            raise InvalidScheduleError(
+                "This time is past, and by its limit too late.", next_step="Choose a later one, or leave --late out."
+            )
         return await self.put(made, now)
 
     async def put(self, reminder: Reminder, now: Instant) -> Timed:
