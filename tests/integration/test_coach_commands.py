@@ -109,7 +109,7 @@ def test_goals_shows_the_document_without_its_comments(coach: Any) -> None:
 
 def test_a_reminder_is_taken_away_by_its_words_or_its_id(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        assert (await rig.say("/cancel")).endswith("• none")
+        assert await rig.say("/cancel pills") == "There is no reminder to cancel."
         for what in ("take the pills every day at 8", "call Mum tomorrow at 5pm", "call the bank tomorrow at 6pm"):
             await rig.say(f"/remind {what}")
         assert await rig.say("/cancel pills") == "Cancelled: take the pills"

@@ -52,11 +52,13 @@ class WishCommands:
     async def cancel(self, asked: Asked) -> str:
         """By its id or by words of it. What a role or a routine brings stays away until its file changes."""
         active = await self._reminders.active(asked.agent, LOOKED_THROUGH)
+        if not active:
+            return "There is no reminder to cancel."
         wanted = asked.words.casefold()
         found = [one for one in active if wanted == one.id or wanted in f"{one.name} {one.message}".casefold()]
         if not wanted or len(found) != 1:
             shown = [f"• {one.name or one.message} [{one.id}]" for one in (found or active)[:MOST_SHOWN]]
-            return "\n".join(["Which one? Say /cancel and its id, or words that no other has:", *(shown or ["• none"])])
+            return "\n".join(["Which one? Say /cancel and its id, or words that no other has:", *shown])
         await self._reminders.forget(asked.agent, found[0].id, asked.now)
         return f"Cancelled: {found[0].name or found[0].message}"
 
