@@ -134,7 +134,12 @@ SAFEGUARDS = [
     pytest.param(
         no_single_transaction,
         (Kind.WRITE,),
-        {"an active reminder has a timer", "every occurrence has one outcome", "the rhythm goes on"},
+        {
+            "an active reminder has a timer",
+            "every occurrence has one outcome",
+            "the rhythm goes on",
+            "the ledger is exact",
+        },
         id="the single transaction",
     ),
     pytest.param(no_money_reserve, (Kind.RESTART,), {"the ledger is within its limit"}, id="the reserve of money"),
