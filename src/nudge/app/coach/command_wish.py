@@ -5,6 +5,7 @@ from __future__ import annotations
 from nudge.app.coach.buttons import Buttons
 from nudge.app.coach.commands import Asked, whole_seconds
 from nudge.app.coach.desk import Desk
+from nudge.app.coach.nudges import short
 from nudge.app.coach.reminding import PersonReminders
 from nudge.app.coach.undo import Deed, Undo
 from nudge.app.coach.wishes import PersonWishes
@@ -57,10 +58,10 @@ class WishCommands:
         wanted = asked.words.casefold()
         found = [one for one in active if wanted == one.id or wanted in f"{one.name} {one.message}".casefold()]
         if not wanted or len(found) != 1:
-            shown = [f"• {one.name or one.message} [{one.id}]" for one in (found or active)[:MOST_SHOWN]]
+            shown = [f"• {short(one.name or one.message)} [{one.id}]" for one in (found or active)[:MOST_SHOWN]]
             return "\n".join(["Which one? Say /cancel and its id, or words that no other has:", *shown])
         await self._reminders.forget(asked.agent, found[0].id, asked.now)
-        return f"Cancelled: {found[0].name or found[0].message}"
+        return f"Cancelled: {short(found[0].name or found[0].message)}"
 
     async def done(self, asked: Asked) -> str:
         return await self._buttons.say("done", asked)
