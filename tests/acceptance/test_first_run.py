@@ -63,6 +63,7 @@ def test_init_takes_the_time_zone_of_a_configuration_that_was_there_first(cli: C
         pytest.param(["agent", "fly"], 2, "nudge agent --help", id="no such subcommand"),
         pytest.param(["log", "--limit", "x"], 2, "nudge log --help", id="not a number"),
         pytest.param(["--home"], 2, "--home needs a path", id="no path"),
+        pytest.param(["log", "--home", "x"], 2, "before the command", id="a home too late"),
     ],
 )
 def test_errors_name_the_next_step(cli: Cli, words: list[str], code: int, says: str) -> None:

@@ -23,7 +23,8 @@ class Parser(argparse.ArgumentParser):
     """argparse, whose errors are ours: a sentence and the next step."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(message[0].upper() + message[1:] + ".", next_step=f"See '{self.prog} --help'.")
+        step = "Write --home before the command." if " --home" in message else f"See '{self.prog} --help'."
+        raise UsageError(message[0].upper() + message[1:] + ".", next_step=step)
 
 
 def main(argv: list[str] | None = None) -> int:
