@@ -22,7 +22,7 @@ from tests.times import NOON
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize(("which", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("which", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 0)])
 def test_a_signal_stops_gracefully(home: Cli, which: signal.Signals, code: int) -> None:
     with home.start() as daemon:
         daemon.signal(which)

@@ -32,6 +32,7 @@ def handle_signals(dispatcher: Dispatcher) -> list[signal.Signals]:
             loop.call_later(_LAST_SECONDS, os._exit, 128 + which)
 
     loop = asyncio.get_running_loop()
-    for which in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(which, on_signal, which)
+    for which in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        if which is not signal.SIGHUP or signal.getsignal(which) is not signal.SIG_IGN:  # else nohup was meant
+            loop.add_signal_handler(which, on_signal, which)
     return came
