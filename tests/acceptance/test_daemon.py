@@ -22,13 +22,27 @@ from tests.times import NOON
 pytestmark = pytest.mark.process
 
 
-@pytest.mark.parametrize(("which", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 0)])
+@pytest.mark.parametrize(("which", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
 def test_a_signal_stops_gracefully(home: Cli, which: signal.Signals, code: int) -> None:
     with home.start() as daemon:
         daemon.signal(which)
         assert daemon.wait()[0] == code
     assert not (home.home / "run" / "control.sock").exists()
     home("status", code=5)
+
+
+@pytest.mark.parametrize("nohup", [False, True])
+def test_a_terminal_that_is_closed_stops_it_unless_nohup_was_meant(home: Cli, nohup: bool) -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
+    try:
+        with home.start() as daemon:
+            daemon.signal(signal.SIGHUP)
+            if nohup:
+                home("status")
+                daemon.signal(signal.SIGTERM)
+            assert daemon.wait()[0] == 0
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_stop_ends_the_daemon(home: Cli) -> None:
