@@ -25,7 +25,7 @@ _HEAD, _TAIL = 100, 300
 
 # Every alternative begins with a digit, so that the search can skip from digit to digit.
 _CLOCK = re.compile(
-    r"\d(?=[\d x:.mµuns])(?:"
+    r"[0-9](?=[\d x:.mµuns])(?:"
     r"x[0-9a-fA-F]{4,}"  # an address
     r"|\d{3}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?"
     r"|(?<![\w:.].)\d?:\d\d:\d\d(?:[.,]\d+)?"  # not a piece of something longer
@@ -59,8 +59,8 @@ def result_digest(result: Any) -> str:
     text = result_text(result)
     if len(text) <= _HEAD + _TAIL:
         return digest(without_clock(text))
-    head, tail = without_clock(text[:_HEAD]), without_clock(text[-_TAIL:])
-    return digest(f"{head}\0{text[_HEAD:-_TAIL]}\0{tail}")
+    ends = without_clock(f"{text[:_HEAD]}\n{text[-_TAIL:]}")
+    return digest(f"{ends}\0{text[_HEAD:-_TAIL]}")
 
 
 def result_text(result: Any) -> str:
