@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -61,6 +61,25 @@ def feed(home: Cli) -> list[str]:
 def fall_asleep(home: Cli) -> None:
     spend(home, everything, 530_000 - INPUT)
     assert home.json("budget")["state"] == "asleep"
+
+
+@pytest.mark.parametrize(
+    ("day_starts", "refreshes"),
+    [("00:00 UTC", "19:00:00-05:00"), ("04:00", "23:00:00-05:00"), ("04:30 America/Panama", "04:30:00-05:00")],
+)
+def test_the_day_starts_when_the_file_says(home: Cli, day_starts: str, refreshes: str) -> None:
+    (home.home / "nudge.toml").write_text(f'[spending]\nday_starts = "{day_starts}"\nrenews = "2030-01-01"\n')
+    told = datetime.fromisoformat(home.json("budget")["refresh_at"])
+    assert told.astimezone(timezone(timedelta(hours=-5))).isoformat()[11:] == refreshes
+    home("budget", "history")
+    home("config", "check")
+
+
+@pytest.mark.parametrize("wrong", ["noon", "24:00", "04:00 Nowhere/Else", "4"])
+def test_a_start_of_the_day_that_is_none_is_refused(home: Cli, wrong: str) -> None:
+    (home.home / "nudge.toml").write_text(f'[spending]\nday_starts = "{wrong}"\n')
+    for command in (("budget",), ("config", "check")):
+        assert "spending.day_starts" in home(*command, code=4).stderr
 
 
 def test_people_see_percentages_and_operators_dollars(paid: Cli) -> None:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from nudge.adapters.settings import Settings
+from nudge.core.day_turn import DayTurn
 from nudge.core.durations import parse_duration
 from nudge.core.instants import zone_of
 from nudge.core.money import parse_money
@@ -38,6 +39,10 @@ def _money(text: str) -> str:
     return _checked(text, parse_money)
 
 
+def _turn(text: str) -> str:
+    return _checked(text, DayTurn.parse)
+
+
 def _day(text: str) -> str:
     if text:
         date.fromisoformat(text)
@@ -52,6 +57,7 @@ def _written(value: object) -> object:
 Duration = Annotated[str, AfterValidator(_duration)]
 Money = Annotated[str, BeforeValidator(_written), AfterValidator(_money)]
 Day = Annotated[str, BeforeValidator(_written), AfterValidator(_day)]
+Turn = Annotated[str, AfterValidator(_turn)]
 Zone = Annotated[str, AfterValidator(_zone)]
 
 
@@ -89,7 +95,8 @@ class CoachSection(_Section):
 
 
 class SpendingSection(_Section):
-    """`window` is the money until `renews` (a date; without one, thirty days), and `windows` that of single tiers.
+    """`window` is the money until `renews` (a date; without one, thirty days), and `windows` that of single tiers. A
+    day of it begins at `day_starts`.
 
     `models` are routes of all tiers, purpose by purpose, and `tiers` those of one. `weights` state prices.
     """
@@ -97,6 +104,7 @@ class SpendingSection(_Section):
     window: Money = "10.00"
     windows: dict[str, Money] = Field(default_factory=dict)
     renews: Day = ""
+    day_starts: Turn = "00:00 UTC"
     tier: str = "standard"
     models: dict[str, str] = Field(default_factory=dict)
     tiers: dict[str, dict[str, str]] = Field(default_factory=dict)

@@ -25,7 +25,7 @@ class Allowances:
     def __init__(self, store: Store, plan: SpendingPlan | None = None, turn: DayTurn = MIDNIGHT_UTC) -> None:
         self.plan = plan or SpendingPlan()
         self._store = store
-        self._turn = turn
+        self.turn = turn
 
     async def status(self, agent: str, now: Instant) -> SpendingStatus:
         """How it stands, without changing anything: a day that nobody touched yet reads as it will be."""
@@ -111,7 +111,7 @@ class Allowances:
 
     async def history(self, agent: str, days: int, now: Instant) -> Sequence[DaySpent]:
         """The last `days` spending days that were touched, today included, oldest first."""
-        since = self._turn.day_of(now) - timedelta(days=days - 1)
+        since = self.turn.day_of(now) - timedelta(days=days - 1)
         return await self._store.ledger.days(agent, since)
 
     async def _change(self, books: Books, after: Allowance, now: Instant, *, other_models: bool = False) -> None:
@@ -135,7 +135,7 @@ class Allowances:
 
     def _opened(self, now: Instant) -> Allowance:
         plan = self.plan
-        return Allowance.open(plan.window, start=now, renews=self._valid(plan.renews, now), turn=self._turn)
+        return Allowance.open(plan.window, start=now, renews=self._valid(plan.renews, now), turn=self.turn)
 
     def _row(self, agent: str, allowance: Allowance) -> SpendingRow:
         assert allowance.day is not None
@@ -150,7 +150,7 @@ class Allowances:
 
     def _valid(self, renews: date | None, now: Instant) -> date | None:
         """A renewal in the configuration that has passed counts no more: windows follow each other by themselves."""
-        return renews if renews is not None and self._turn.start_of(renews) > now else None
+        return renews if renews is not None and self.turn.start_of(renews) > now else None
 
     def _of(self, books: Books) -> Allowance:
         """The window as its own day sees it: what is held is not spent yet."""
@@ -165,7 +165,7 @@ class Allowances:
             budget=row.budget,
             start=row.window_start,
             renews=row.renews,
-            turn=self._turn,
+            turn=self.turn,
             topped_up=row.topped_up,
             spent_before=window.committed + window.held - day.committed - day.held,
             day=row.day,

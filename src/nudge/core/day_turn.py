@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 
 from nudge.core.instants import DAY, Instant, from_timedelta, local_date, start_of_day, zone_of
 from nudge.errors import UsageError
+
+_WRITTEN = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?:\s+(?P<zone>\S+))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +27,18 @@ class DayTurn:
         zone_of(self.zone)
         if not 0 <= from_timedelta(self.offset) < DAY:
             raise UsageError("The spending day can turn up to 24 hours after midnight.", next_step="Give 0 to 23:59.")
+
+    @classmethod
+    def parse(cls, text: str) -> DayTurn:
+        """A time of day and a zone, UTC where none is named.
+
+        >>> DayTurn.parse("04:00 America/Toronto")
+        DayTurn(zone='America/Toronto', offset=datetime.timedelta(seconds=14400))
+        """
+        match = _WRITTEN.fullmatch(text.strip())
+        if match is None:
+            raise UsageError(f"{text!r} is not when a day starts.", next_step="Write it like 04:00 America/Toronto.")
+        return cls(match["zone"] or "UTC", timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
     def day_of(self, instant: Instant) -> date:
         return local_date(Instant(instant - from_timedelta(self.offset)), zone_of(self.zone))

@@ -11,6 +11,7 @@ from typing import Any
 
 from nudge.adapters.settings import Settings
 from nudge.app.books import SpendingPlan
+from nudge.core.day_turn import DayTurn
 from nudge.core.money import Micros, parse_money
 from nudge.core.routing import EVERY_TIER, STANDARD, Routes
 from nudge.errors import ConfigError, NudgeError
@@ -29,6 +30,14 @@ def plan_of(settings: Settings) -> SpendingPlan:
     else:
         window = _money(settings, "window", section["window"]) if "window" in section else default.window
     return SpendingPlan(window, _day(settings, section.get("renews")), tier)
+
+
+def turn_of(settings: Settings) -> DayTurn:
+    """When a day of it starts."""
+    try:
+        return DayTurn.parse(str(_section(settings).get("day_starts", "00:00 UTC")))
+    except NudgeError as error:
+        raise _mistake(settings, "day_starts", error.message.removesuffix("."), error.next_step) from None
 
 
 def routes_of(settings: Settings) -> Routes:

@@ -14,7 +14,7 @@ from nudge.core.money import format_money
 from nudge.surfaces.cli.budget_text import budget_json, budget_lines, detail_lines
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.render import clock_time, note, out, out_json
-from nudge.surfaces.spending_plan import plan_of
+from nudge.surfaces.spending_plan import plan_of, turn_of
 
 Change = Callable[[Allowances], Awaitable[object]]
 
@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def allowances_of(store: SqlStore, context: Context, agent: str) -> Allowances:
     await Agents(store).ensure_default(context.now)
     await Agents(store).get(agent)
-    return Allowances(store, plan_of(context.settings))
+    return Allowances(store, plan_of(context.settings), turn_of(context.settings))
 
 
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:

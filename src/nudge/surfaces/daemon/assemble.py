@@ -43,6 +43,7 @@ from nudge.app.reminders.firing import ACTIVITY
 from nudge.app.reminders.service import random_id
 from nudge.app.spending import Spending
 from nudge.app.welcome import Welcome
+from nudge.core.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.core.instants import Instant, rfc3339
 from nudge.core.prices import PriceTable
 from nudge.core.reminder import KIND as REMINDER
@@ -94,6 +95,7 @@ class Options:
     reserve: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
     plan: SpendingPlan = field(default_factory=SpendingPlan)
+    turn: DayTurn = MIDNIGHT_UTC
     routes: Routes = field(default_factory=Routes.of)
     secrets: tuple[str, ...] = ()
 
@@ -124,6 +126,7 @@ class Daemon:
             prices=ports.prices,
             routes=options.routes,
             plan=options.plan,
+            turn=options.turn,
             model=ports.model,
             on_timers=self.poke,
         )

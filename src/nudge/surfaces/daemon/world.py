@@ -25,7 +25,7 @@ from nudge.core.durations import parse_duration
 from nudge.errors import NudgeError
 from nudge.surfaces.daemon.assemble import Options, Ports
 from nudge.surfaces.set_up import pays
-from nudge.surfaces.spending_plan import plan_of, routes_of
+from nudge.surfaces.spending_plan import plan_of, routes_of, turn_of
 
 
 def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, messenger: Messenger) -> Ports:
@@ -61,6 +61,7 @@ def options_of(settings: Settings, config: Config, owner: str) -> Options:
         reserve=attention.reserve,
         rhythm=Rhythm(parse_duration(coach.heartbeat), coach.change_gate, parse_duration(coach.longest_silence)),
         plan=plan_of(settings),
+        turn=turn_of(settings),
         routes=routes_of(settings),
         secrets=settings.secrets,
     )

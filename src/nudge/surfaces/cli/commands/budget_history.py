@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from nudge.adapters.sql.store import SqlStore
 from nudge.app.ports.ledger import DaySpent
-from nudge.core.day_turn import MIDNIGHT_UTC
 from nudge.errors import UsageError
 from nudge.surfaces.cli import budget_context
 from nudge.surfaces.cli.budget_text import day_meter, every_day, history_line
 from nudge.surfaces.cli.context import Context
 from nudge.surfaces.cli.render import out, out_json
+from nudge.surfaces.spending_plan import turn_of
 
 MOST_DAYS = 3660
 
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         allowances = await budget_context.allowances_of(store, context, args.agent)
         return await allowances.history(args.agent, args.days, context.now)
 
-    days = every_day(context.with_store(work), MIDNIGHT_UTC.day_of(context.now))
+    days = every_day(context.with_store(work), turn_of(context.settings).day_of(context.now))
     if args.json:
         out_json([_json(day, args.detail) for day in days])
         return 0
