@@ -7,6 +7,7 @@ search over centuries is a walk over years, not over days.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
 from calendar import isleap, monthrange
 from collections.abc import Iterable, Sequence
@@ -31,7 +32,7 @@ class DependsOn(Enum):
     NEIGHBOURS = "also whether the years around are leap years: weeks reach across"
 
 
-class Days:
+class Days(ABC):
     """The base of both calendars: every day, or certain weekdays, without a table; anything else by months."""
 
     __slots__ = ("_depends_on", "_months", "_steps", "_tables", "_years")
@@ -148,9 +149,9 @@ class Days:
             table = self._tables[key] = tuple(self._allowed(year, month))
         return table
 
+    @abstractmethod
     def _allowed(self, year: int, month: int) -> Iterable[int]:
         """The allowed days of one month, in order."""
-        raise NotImplementedError
 
 
 class RuleDays(Days):
