@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from zoneinfo import ZoneInfo
 
-from nudge.core.attention import Attention, Candidate, Kind, decide
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.core.pings import PingBudget
-from nudge.core.quiet import QuietHours
-from nudge.core.repeats import RepeatLedger, signature
+from nudge.attention.bucket import PingBudget
+from nudge.attention.quiet import QuietHours
+from nudge.attention.repeats import RepeatLedger, signature
+from nudge.attention.rules import Attention, Candidate, Kind, decide
+from nudge.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
 
 DAYS = 1000
 ATTEMPTS = 14

@@ -22,30 +22,30 @@ from importlib import resources
 from pathlib import Path
 from time import perf_counter
 
-from nudge.adapters.document_files import HomeDocuments
-from nudge.adapters.home import Home
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.open_store import open_store
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.attention import Gate
-from nudge.app.coach.desk import Desk
-from nudge.app.coach.proactive import Proactive
-from nudge.app.coach.thinking import Thinking
-from nudge.app.coach.watch import Watch
-from nudge.app.delivery import KIND as DELIVER
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.app.ports.records import Agent
-from nudge.app.ports.store import Store
-from nudge.core.coach.facts import DueReminder
-from nudge.core.coach.tokens import estimate
-from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.core.prices import PriceTable
-from nudge.core.routing import STANDARD, Routes
-from nudge.core.tokens import TokenUse
+from nudge.attention.gate import Gate
+from nudge.coach.answering import Thinking
+from nudge.coach.facts import DueReminder
+from nudge.coach.person_documents import Desk
+from nudge.coach.proactive import Proactive
+from nudge.coach.prompt_size import estimate
+from nudge.coach.watch import Watch
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.home.prices import load_prices
+from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
+from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.delivery import KIND as DELIVER
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.records import Agent
+from nudge.queue.store import Store
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.prices import PriceTable
+from nudge.spending.routing import STANDARD, Routes
+from nudge.stores.open import open_store
+from nudge.tokens import TokenUse
 
 AGENT = "coach"
 START = parse_rfc3339("2026-02-18T09:00:00Z")  # 04:00 in Toronto, on a Wednesday
@@ -154,7 +154,7 @@ class Life:
 
 def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
     """One day from 04:00 to 04:00."""
-    templates = resources.files("nudge.data") / "templates"
+    templates = resources.files("nudge.home") / "templates" / "documents"
 
     async def main(clock: VirtualClock) -> Counting:
         store = await open_store("sqlite://:memory:")

@@ -29,7 +29,7 @@ from benchmarks.measure import (
 )
 
 _SCRIPT = Path(sys.executable).with_name("nudge")
-NUDGE = [str(_SCRIPT)] if _SCRIPT.exists() else [sys.executable, "-m", "nudge.surfaces.cli.main"]
+NUDGE = [str(_SCRIPT)] if _SCRIPT.exists() else [sys.executable, "-m", "nudge.cli.main"]
 ROOT = Path(__file__).parent.parent
 PLAIN = [sys.executable, "-c", "import sqlite3, json, argparse"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import count
 from time import perf_counter_ns
 
-from nudge.core.loops import LoopDetector
+from nudge.progress.loops import LoopDetector
 
 TARGET = "< 20 µs"
 BATCHES, SIZE = 300, 50

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from nudge.core.economics import RunBudget
-from nudge.core.instants import SECOND, Instant
-from nudge.core.tokens import TokenUse
+from nudge.instants import SECOND, Instant
+from nudge.progress.run_budget import RunBudget
+from nudge.tokens import TokenUse
 
 RUNS = 50
 CALLS = 200

@@ -20,19 +20,18 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from nudge.adapters.open_store import open_sqlite
-from nudge.adapters.sql.reminders import _params
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.person import Person
-from nudge.app.ports.records import Agent
-from nudge.app.reminders import Reminders
-from nudge.core.instants import SECOND, Instant, as_instant, zone_of
-from nudge.core.reminder import KIND, ReminderSpec, Source, key_of, make_reminder
-from nudge.core.timer import Timer
+from nudge.attention.person import Person
+from nudge.instants import SECOND, Instant, as_instant, zone_of
+from nudge.queue.records import Agent
+from nudge.queue.timers import Timer
+from nudge.reminders import KIND, Reminders, ReminderSpec, Source, key_of, make_reminder
+from nudge.reminders.tables import _params
+from nudge.stores.open import open_sqlite
+from nudge.stores.store import SqlStore
 
 FEW, MANY = 100, 100_000
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
-_NUDGE = [sys.executable, "-m", "nudge.surfaces.cli.main"]
+_NUDGE = [sys.executable, "-m", "nudge.cli.main"]
 
 
 def _now() -> Instant:

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from benchmarks.measure import Row, say
-from nudge.adapters.home import Home
-from nudge.core.simulation.timeline import Timeline
-from nudge.surfaces.simulation.request import Request, simulations
+from nudge.home.folder import Home
+from nudge.simulation.request import Request, simulations
+from nudge.simulation.timeline import Timeline
 
 FIRST = date(2026, 1, 1)
 MONTH, YEAR = 30, 365

@@ -20,21 +20,21 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Row, in_turns, median, scratch
-from nudge.adapters.open_store import open_sqlite
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.books import SpendingPlan
-from nudge.app.call_bounds import most_input_tokens
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.app.ports.records import Agent
-from nudge.app.spending import Spending
-from nudge.app.store_ledger import Attempt, StoreLedger
-from nudge.core.holds import AccountKey, AccountKind, Call
-from nudge.core.instants import Instant, parse_rfc3339
-from nudge.core.money import DOLLAR
-from nudge.core.rates import Price, Rates
-from nudge.core.tokens import token_use
 from nudge.errors import BudgetExhaustedError
+from nudge.home.prices import load_prices
+from nudge.instants import Instant, parse_rfc3339
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.queue.records import Agent
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.books import SpendingPlan
+from nudge.spending.call_bounds import most_input_tokens
+from nudge.spending.governor import Spending
+from nudge.spending.holds import AccountKey, AccountKind, Call
+from nudge.spending.money import DOLLAR
+from nudge.spending.rates import Price, Rates
+from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.stores.open import open_sqlite
+from nudge.tokens import token_use
 
 PAIRS = 300
 ROUNDS = 9

@@ -15,9 +15,9 @@ from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 
-from nudge.core.instants import MINUTE, Instant, as_instant
-from nudge.core.when import AnySchedule, Cron, Every, Rrule, cron, days, recurrence, rule_text
 from nudge.errors import InvalidScheduleError
+from nudge.instants import MINUTE, Instant, as_instant
+from nudge.schedules import AnySchedule, Cron, Every, Rrule, cron, days, recurrence, rule_text
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = datetime(2026, 2, 20, 10, 0, 7, tzinfo=TORONTO)

@@ -14,8 +14,8 @@ import pytest
 import pytest_asyncio
 from hypothesis import settings
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 
 settings.register_profile("nudge", deadline=None, max_examples=60)
 settings.load_profile("nudge")
@@ -95,7 +95,7 @@ async def store(store_url: str) -> AsyncIterator[SqlStore]:
 @pytest.fixture
 def in_store(store_url: str) -> Callable[..., Any]:
     """Run an async scenario `f(clock, store)` in virtual time on each store."""
-    from nudge.adapters.virtual_time import VirtualClock, run_virtual
+    from nudge.simulation.virtual_time import VirtualClock, run_virtual
     from tests.times import NOON
 
     def run(scenario: Callable[..., Any], start: Any = NOON) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from nudge.core.instants import Instant, from_local, zone_of
+from nudge.instants import Instant, from_local, zone_of
 
 TORONTO = zone_of("America/Toronto")
 

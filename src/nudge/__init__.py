@@ -11,106 +11,106 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from nudge.adapters.price_file import load_prices as load_prices
-    from nudge.adapters.terminal_approver import TerminalApprover as TerminalApprover
-    from nudge.app.ledger import HeldCall as HeldCall
-    from nudge.app.ledger import Ledger as Ledger
-    from nudge.app.ports.approver import Approval as Approval
-    from nudge.app.ports.approver import Approver as Approver
-    from nudge.core.allowance import Allowance as Allowance
-    from nudge.core.attention import Allow as Allow
-    from nudge.core.attention import Attention as Attention
-    from nudge.core.attention import Candidate as Candidate
-    from nudge.core.attention import Defer as Defer
-    from nudge.core.attention import Kind as Kind
-    from nudge.core.attention import Refuse as Refuse
-    from nudge.core.attention import Rule as Rule
-    from nudge.core.attention import decide as decide
-    from nudge.core.economics import RunBudget as RunBudget
-    from nudge.core.enforcement import BudgetCheck as BudgetCheck
-    from nudge.core.enforcement import EnforcementLevel as EnforcementLevel
-    from nudge.core.extensions import ExtensionRequest as ExtensionRequest
-    from nudge.core.injection import Injection as Injection
-    from nudge.core.injection import Nudge as Nudge
-    from nudge.core.injection import Urgency as Urgency
-    from nudge.core.injection import inject as inject
-    from nudge.core.loops import LoopAction as LoopAction
-    from nudge.core.loops import LoopDetector as LoopDetector
-    from nudge.core.loops import LoopKind as LoopKind
-    from nudge.core.loops import LoopResult as LoopResult
-    from nudge.core.loops import LoopTuning as LoopTuning
-    from nudge.core.meter import Meter as Meter
-    from nudge.core.phases import Phase as Phase
-    from nudge.core.phases import PhaseReport as PhaseReport
-    from nudge.core.phases import PhaseTracker as PhaseTracker
-    from nudge.core.phrases import split_reminder as split_reminder
-    from nudge.core.phrases import understand as understand
-    from nudge.core.pings import PingBudget as PingBudget
-    from nudge.core.pool import BudgetPool as BudgetPool
-    from nudge.core.pool_tree import ReservationState as ReservationState
-    from nudge.core.preamble import background_preamble as background_preamble
-    from nudge.core.prices import PriceTable as PriceTable
-    from nudge.core.quiet import QuietHours as QuietHours
-    from nudge.core.reserves import PhaseReserves as PhaseReserves
-    from nudge.core.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
-    from nudge.core.run_limits import EconomicsTuning as EconomicsTuning
-    from nudge.core.run_limits import RunLimits as RunLimits
-    from nudge.core.tokens import TokenUse as TokenUse
-    from nudge.core.tool_kinds import ToolKind as ToolKind
-    from nudge.core.upcoming import UpcomingTask as UpcomingTask
-    from nudge.core.upcoming import upcoming as upcoming
-    from nudge.core.when import Schedule as Schedule
+    from nudge.attention.bucket import PingBudget as PingBudget
+    from nudge.attention.forward_schedule import UpcomingTask as UpcomingTask
+    from nudge.attention.forward_schedule import upcoming as upcoming
+    from nudge.attention.preamble import background_preamble as background_preamble
+    from nudge.attention.quiet import QuietHours as QuietHours
+    from nudge.attention.rules import Allow as Allow
+    from nudge.attention.rules import Attention as Attention
+    from nudge.attention.rules import Candidate as Candidate
+    from nudge.attention.rules import Defer as Defer
+    from nudge.attention.rules import Kind as Kind
+    from nudge.attention.rules import Refuse as Refuse
+    from nudge.attention.rules import Rule as Rule
+    from nudge.attention.rules import decide as decide
+    from nudge.channels.terminal_approver import TerminalApprover as TerminalApprover
+    from nudge.home.prices import load_prices as load_prices
+    from nudge.phrases import split_reminder as split_reminder
+    from nudge.phrases import understand as understand
+    from nudge.progress.approver import Approval as Approval
+    from nudge.progress.approver import Approver as Approver
+    from nudge.progress.enforcement import BudgetCheck as BudgetCheck
+    from nudge.progress.enforcement import EnforcementLevel as EnforcementLevel
+    from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
+    from nudge.progress.injection import Injection as Injection
+    from nudge.progress.injection import Nudge as Nudge
+    from nudge.progress.injection import Urgency as Urgency
+    from nudge.progress.injection import inject as inject
+    from nudge.progress.loops import LoopAction as LoopAction
+    from nudge.progress.loops import LoopDetector as LoopDetector
+    from nudge.progress.loops import LoopKind as LoopKind
+    from nudge.progress.loops import LoopResult as LoopResult
+    from nudge.progress.loops import LoopTuning as LoopTuning
+    from nudge.progress.phases import Phase as Phase
+    from nudge.progress.phases import PhaseReport as PhaseReport
+    from nudge.progress.phases import PhaseTracker as PhaseTracker
+    from nudge.progress.pool import BudgetPool as BudgetPool
+    from nudge.progress.pool_tree import ReservationState as ReservationState
+    from nudge.progress.reserves import PhaseReserves as PhaseReserves
+    from nudge.progress.run_budget import RunBudget as RunBudget
+    from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
+    from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
+    from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.tool_kinds import ToolKind as ToolKind
+    from nudge.schedules import Schedule as Schedule
+    from nudge.spending.allowance import Allowance as Allowance
+    from nudge.spending.memory_ledger import HeldCall as HeldCall
+    from nudge.spending.memory_ledger import Ledger as Ledger
+    from nudge.spending.meter import Meter as Meter
+    from nudge.spending.prices import PriceTable as PriceTable
+    from nudge.tokens import TokenUse as TokenUse
 
 _PLACES = {
-    "Allow": "nudge.core.attention",
-    "Allowance": "nudge.core.allowance",
-    "Approval": "nudge.app.ports.approver",
-    "Approver": "nudge.app.ports.approver",
-    "Attention": "nudge.core.attention",
-    "BudgetCheck": "nudge.core.enforcement",
-    "BudgetEnforcementMode": "nudge.core.run_limits",
-    "BudgetPool": "nudge.core.pool",
-    "Candidate": "nudge.core.attention",
-    "Defer": "nudge.core.attention",
-    "EconomicsTuning": "nudge.core.run_limits",
-    "EnforcementLevel": "nudge.core.enforcement",
-    "ExtensionRequest": "nudge.core.extensions",
-    "HeldCall": "nudge.app.ledger",
-    "Injection": "nudge.core.injection",
-    "Kind": "nudge.core.attention",
-    "Ledger": "nudge.app.ledger",
-    "LoopAction": "nudge.core.loops",
-    "LoopDetector": "nudge.core.loops",
-    "LoopKind": "nudge.core.loops",
-    "LoopResult": "nudge.core.loops",
-    "LoopTuning": "nudge.core.loops",
-    "Meter": "nudge.core.meter",
-    "Nudge": "nudge.core.injection",
-    "Phase": "nudge.core.phases",
-    "PhaseReport": "nudge.core.phases",
-    "PhaseReserves": "nudge.core.reserves",
-    "PhaseTracker": "nudge.core.phases",
-    "PingBudget": "nudge.core.pings",
-    "PriceTable": "nudge.core.prices",
-    "QuietHours": "nudge.core.quiet",
-    "Refuse": "nudge.core.attention",
-    "ReservationState": "nudge.core.pool_tree",
-    "Rule": "nudge.core.attention",
-    "RunBudget": "nudge.core.economics",
-    "RunLimits": "nudge.core.run_limits",
-    "Schedule": "nudge.core.when",
-    "TerminalApprover": "nudge.adapters.terminal_approver",
-    "TokenUse": "nudge.core.tokens",
-    "ToolKind": "nudge.core.tool_kinds",
-    "UpcomingTask": "nudge.core.upcoming",
-    "Urgency": "nudge.core.injection",
-    "background_preamble": "nudge.core.preamble",
-    "decide": "nudge.core.attention",
-    "inject": "nudge.core.injection",
-    "load_prices": "nudge.adapters.price_file",
-    "split_reminder": "nudge.core.phrases",
-    "understand": "nudge.core.phrases",
-    "upcoming": "nudge.core.upcoming",
+    "Allow": "nudge.attention.rules",
+    "Allowance": "nudge.spending.allowance",
+    "Approval": "nudge.progress.approver",
+    "Approver": "nudge.progress.approver",
+    "Attention": "nudge.attention.rules",
+    "BudgetCheck": "nudge.progress.enforcement",
+    "BudgetEnforcementMode": "nudge.progress.run_limits",
+    "BudgetPool": "nudge.progress.pool",
+    "Candidate": "nudge.attention.rules",
+    "Defer": "nudge.attention.rules",
+    "EconomicsTuning": "nudge.progress.run_limits",
+    "EnforcementLevel": "nudge.progress.enforcement",
+    "ExtensionRequest": "nudge.progress.extensions",
+    "HeldCall": "nudge.spending.memory_ledger",
+    "Injection": "nudge.progress.injection",
+    "Kind": "nudge.attention.rules",
+    "Ledger": "nudge.spending.memory_ledger",
+    "LoopAction": "nudge.progress.loops",
+    "LoopDetector": "nudge.progress.loops",
+    "LoopKind": "nudge.progress.loops",
+    "LoopResult": "nudge.progress.loops",
+    "LoopTuning": "nudge.progress.loops",
+    "Meter": "nudge.spending.meter",
+    "Nudge": "nudge.progress.injection",
+    "Phase": "nudge.progress.phases",
+    "PhaseReport": "nudge.progress.phases",
+    "PhaseReserves": "nudge.progress.reserves",
+    "PhaseTracker": "nudge.progress.phases",
+    "PingBudget": "nudge.attention.bucket",
+    "PriceTable": "nudge.spending.prices",
+    "QuietHours": "nudge.attention.quiet",
+    "Refuse": "nudge.attention.rules",
+    "ReservationState": "nudge.progress.pool_tree",
+    "Rule": "nudge.attention.rules",
+    "RunBudget": "nudge.progress.run_budget",
+    "RunLimits": "nudge.progress.run_limits",
+    "Schedule": "nudge.schedules",
+    "TerminalApprover": "nudge.channels.terminal_approver",
+    "TokenUse": "nudge.tokens",
+    "ToolKind": "nudge.progress.tool_kinds",
+    "UpcomingTask": "nudge.attention.forward_schedule",
+    "Urgency": "nudge.progress.injection",
+    "background_preamble": "nudge.attention.preamble",
+    "decide": "nudge.attention.rules",
+    "inject": "nudge.progress.injection",
+    "load_prices": "nudge.home.prices",
+    "split_reminder": "nudge.phrases",
+    "understand": "nudge.phrases",
+    "upcoming": "nudge.attention.forward_schedule",
 }
 
 __all__ = ["__version__", *_PLACES]

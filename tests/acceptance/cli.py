@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-NUDGE = [sys.executable, "-m", "nudge.surfaces.cli.main"]
+NUDGE = [sys.executable, "-m", "nudge.cli.main"]
 NOWHERE = "http://127.0.0.1:9"
 """No test asks a service outside of this machine."""
 _PATIENCE = 20.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from nudge.adapters.clock import SystemClock
-from nudge.adapters.open_store import open_store
-from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.ports.records import Letter, Priority
-from nudge.core.outcome import Result
+from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Letter, Priority
+from nudge.stores.open import open_store
+from nudge.system_clock import SystemClock
 
 
 async def main(url: str, owner: str) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.set_aside import set_aside
-from nudge.app.ports.records import Agent
-from nudge.core.instants import Instant
-from nudge.core.timer import Timer
+from nudge.home.set_aside import set_aside
+from nudge.instants import Instant
+from nudge.queue.records import Agent
+from nudge.queue.timers import Timer
+from nudge.stores.open import open_store
 from tests.acceptance.cli import Cli, until
 from tests.times import NOON
 

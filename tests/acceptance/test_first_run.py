@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.home import Home
-from nudge.core.instants import Instant
-from nudge.surfaces.daemon.lock import HomeLock
+from nudge.daemon.lock import HomeLock
+from nudge.home.folder import Home
+from nudge.instants import Instant
 from tests.acceptance.cli import NUDGE, Cli
 
 
@@ -134,7 +134,7 @@ def test_an_error_nobody_expected_shows_no_secret(home: Cli, tmp_path: Path) -> 
     (home.home / ".env").write_text("NUDGE_SMTP_URL=a-secret-of-the-env-file\n")
     broken = "raise RuntimeError('sk-ant-a-secret-shape and a-secret-of-the-env-file')"
     (tmp_path / "sitecustomize.py").write_text(
-        f"import nudge.surfaces.cli.commands.version as module\ndef run(args):\n    {broken}\nmodule.run = run\n"
+        f"import nudge.cli.commands.version as module\ndef run(args):\n    {broken}\nmodule.run = run\n"
     )
     home.environment["PYTHONPATH"] = str(tmp_path)
     said = home("version", code=1).stderr

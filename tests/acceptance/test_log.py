@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent, FeedLine
-from nudge.core.instants import HOUR, MINUTE, Instant
-from nudge.core.outcome import Outcome, Result
-from nudge.core.timer import Timer
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Agent, FeedLine
+from nudge.queue.timers import Timer
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.acceptance.cli import NUDGE, Cli
 from tests.times import NOON
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from nudge.surfaces.cli.main import main
+from nudge.cli.main import main
 from tests.acceptance.cli import Cli, until
 
 pytestmark = pytest.mark.process
@@ -210,8 +210,8 @@ def test_listing_loads_neither_asyncio_nor_the_rules(home: Cli) -> None:
     home("reminder", "add", "coach", "-m", "x", "--every", "1h")
     code = (
         "import sys; sys.argv = ['nudge', 'reminder', 'list']\n"
-        "from nudge.surfaces.cli.main import main; main()\n"
-        "print([name for name in ('asyncio', 'pydantic', 'dateutil', 'cronsim', 'nudge.core.when', 'ruamel') "
+        "from nudge.cli.main import main; main()\n"
+        "print([name for name in ('asyncio', 'pydantic', 'dateutil', 'cronsim', 'nudge.schedules', 'ruamel') "
         "if name in sys.modules])"
     )
     done = subprocess.run(

@@ -9,11 +9,11 @@ from contextlib import suppress
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.terminal import TerminalMessenger
-from nudge.app.ports.messenger import Button, Outbound
-from nudge.app.ports.records import FeedLine
+from nudge.channels.terminal import TerminalMessenger
 from nudge.errors import ChannelUnavailableError
+from nudge.queue.channel import Button, Outbound
+from nudge.queue.records import FeedLine
+from nudge.stores.open import open_store
 from tests.acceptance.cli import Cli
 from tests.times import NOON, TORONTO
 

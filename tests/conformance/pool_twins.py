@@ -6,18 +6,18 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.pool_books import member_run
-from nudge.app.pools import Pools
-from nudge.app.ports.ledger import UsageRow
-from nudge.app.ports.records import Agent
-from nudge.app.purse import run_chain
-from nudge.app.store_ledger import Attempt, StoreLedger
-from nudge.core.holds import Call
-from nudge.core.instants import Instant
-from nudge.core.pool import BudgetPool
-from nudge.core.tokens import TokenUse
 from nudge.errors import NudgeError
+from nudge.instants import Instant
+from nudge.progress.pool import BudgetPool
+from nudge.progress.pool_books import member_run
+from nudge.progress.stored_pools import Pools
+from nudge.queue.records import Agent
+from nudge.spending.holds import Call
+from nudge.spending.purse import run_chain
+from nudge.spending.store import UsageRow
+from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.integration.spending_kit import PENNY
 from tests.times import NOON
 

@@ -16,14 +16,14 @@ import traceback
 from contextlib import suppress
 from multiprocessing.synchronize import Barrier
 
-from nudge.adapters.open_store import open_store
-from nudge.app.pool_books import PoolBooks
-from nudge.app.pools import Pools
-from nudge.app.ports.model import ModelReply, ModelRequest, Usage
-from nudge.app.ports.records import FeedLine
-from nudge.app.ports.store import Store
-from nudge.core.instants import SECOND
 from nudge.errors import BudgetExhaustedError, UsageError
+from nudge.instants import SECOND
+from nudge.model import ModelReply, ModelRequest, Usage
+from nudge.progress.pool_books import PoolBooks
+from nudge.progress.stored_pools import Pools
+from nudge.queue.records import FeedLine
+from nudge.queue.store import Store
+from nudge.stores.open import open_store
 from tests.integration.spend_together import PassingClock
 from tests.integration.spending_kit import everything, prepared, question, spending_on
 from tests.times import NOON

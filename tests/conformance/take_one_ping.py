@@ -6,9 +6,9 @@ import asyncio
 import sys
 from datetime import date
 
-from nudge.adapters.open_store import open_store
-from nudge.core.claims import PING
-from nudge.core.instants import Instant
+from nudge.attention.reserve import PING
+from nudge.instants import Instant
+from nudge.stores.open import open_store
 
 
 async def main(url: str, now: int) -> None:

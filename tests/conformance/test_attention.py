@@ -7,11 +7,11 @@ from datetime import date
 
 import pytest_asyncio
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent
-from nudge.core.bedtime import BedtimeCount
-from nudge.core.claims import PING
-from nudge.core.instants import DAY, HOUR, Instant
+from nudge.attention.bedtime import BedtimeCount
+from nudge.attention.reserve import PING
+from nudge.instants import DAY, HOUR, Instant
+from nudge.queue.records import Agent
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 TODAY = date(2026, 2, 18)

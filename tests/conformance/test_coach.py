@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest_asyncio
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.coach import Saying
-from nudge.app.ports.records import Agent
-from nudge.core.instants import DAY, Instant
+from nudge.coach.store import Saying
+from nudge.instants import DAY, Instant
+from nudge.queue.records import Agent
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 

@@ -8,14 +8,14 @@ from datetime import date
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.ledger import AccountRow, DaySpent, HoldRow, SpendingRow
-from nudge.app.ports.records import Agent
-from nudge.core import holds
-from nudge.core.holds import Account, AccountKey, AccountKind, Hold, HoldState
-from nudge.core.instants import DAY, MINUTE, Instant
-from nudge.core.lifecycle import SpendingState
-from nudge.core.timer import Timer
+from nudge.instants import DAY, MINUTE, Instant
+from nudge.queue.records import Agent
+from nudge.queue.timers import Timer
+from nudge.spending import holds
+from nudge.spending.holds import Account, AccountKey, AccountKind, Hold, HoldState
+from nudge.spending.lifecycle import SpendingState
+from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 WINDOW = AccountKey(AccountKind.WINDOW, "coach w")

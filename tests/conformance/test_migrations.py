@@ -8,9 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from nudge.adapters.open_store import open_sqlite, open_store
-from nudge.adapters.sql.blocks import latest_version
 from nudge.errors import StoreCorruptError, StoreError, StoreNewerError
+from nudge.stores.blocks import latest_version
+from nudge.stores.open import open_sqlite, open_store
 
 
 async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:

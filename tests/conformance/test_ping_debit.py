@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.adapters.open_store import open_sqlite, open_store
-from nudge.app.ports.records import Agent
-from nudge.core.instants import HOUR, MINUTE, Instant, local_date
-from nudge.core.pings import PingBudget
-from nudge.surfaces.cli.context import run_inline
+from nudge.attention.bucket import PingBudget
+from nudge.cli.context import run_inline
+from nudge.instants import HOUR, MINUTE, Instant, local_date
+from nudge.queue.records import Agent
+from nudge.stores.open import open_sqlite, open_store
 from tests.times import NOON
 
 TODAY = date(2026, 2, 18)

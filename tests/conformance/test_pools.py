@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.open_store import open_sqlite
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.pool_books import member_key, run_key
-from nudge.app.pools import Pools
-from nudge.app.ports.records import Agent
-from nudge.app.purse import run_chain
-from nudge.app.store_ledger import Attempt, StoreLedger
-from nudge.core.instants import MINUTE, Instant
-from nudge.core.pool_tree import ReservationState
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
+from nudge.instants import MINUTE, Instant
+from nudge.progress.pool_books import member_key, run_key
+from nudge.progress.pool_tree import ReservationState
+from nudge.progress.stored_pools import Pools
+from nudge.queue.records import Agent
+from nudge.spending.purse import run_chain
+from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.stores.open import open_sqlite
+from nudge.stores.store import SqlStore
 from tests.conformance.pool_twins import costing
 from tests.integration.spending_kit import (
     prepared,

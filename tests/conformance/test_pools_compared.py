@@ -9,10 +9,10 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from nudge.adapters.open_store import open_sqlite
-from nudge.adapters.sql.store import SqlStore
-from nudge.core.instants import MINUTE
-from nudge.surfaces.cli.context import run_inline
+from nudge.cli.context import run_inline
+from nudge.instants import MINUTE
+from nudge.stores.open import open_sqlite
+from nudge.stores.store import SqlStore
 from tests.conformance.pool_twins import Twins
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.pool_books import member_key
-from nudge.app.pools import POOL
-from nudge.app.ports.ledger import UsageRow
-from nudge.app.purse import run_chain
-from nudge.app.store_ledger import Attempt, StoreLedger
-from nudge.core.instants import SECOND, Instant
-from nudge.core.money import DOLLAR
-from nudge.core.tokens import TokenUse
 from nudge.errors import BudgetExhaustedError
+from nudge.instants import SECOND, Instant
+from nudge.progress.pool_books import member_key
+from nudge.progress.stored_pools import POOL
+from nudge.spending.money import DOLLAR
+from nudge.spending.purse import run_chain
+from nudge.spending.store import UsageRow
+from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.conformance.pool_twins import costing
 from tests.conformance.test_pools import EXPIRED, OPEN, REVOKED, at, opened
 from tests.integration.spending_kit import PricedModel, costs, dispatcher_of, everything, question, spending_on

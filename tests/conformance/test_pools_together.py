@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.app.pool_books import run_key
-from nudge.app.pools import Pools
-from nudge.core.instants import DAY, Instant
-from nudge.core.pool_tree import ReservationState
+from nudge.instants import DAY, Instant
+from nudge.progress.pool_books import run_key
+from nudge.progress.pool_tree import ReservationState
+from nudge.progress.stored_pools import Pools
+from nudge.stores.open import open_store
 from tests.conformance.share_one_pool import LASTS, PROCESSES, TOTAL
 from tests.times import NOON
 

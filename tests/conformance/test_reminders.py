@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent
-from nudge.app.reminders.changes import timer_at
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant
-from nudge.core.reminder import Reminder, Source, Status
 from nudge.errors import StoreError
+from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.queue.records import Agent
+from nudge.reminders import Reminder, Source, Status
+from nudge.reminders.changes import timer_at
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 from tests.unit.reminder_values import reminder
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent
-from nudge.app.ports.sessions import Session
-from nudge.core.instants import HOUR, Instant
+from nudge.instants import HOUR, Instant
+from nudge.progress.session_store import Session
+from nudge.queue.records import Agent
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 ASKED = {"role": "user", "content": "Fix the login — please"}

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 import pytest_asyncio
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent, FeedLine, Letter, Message, Priority, Sending
-from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.core.outcome import Outcome, Result
-from nudge.core.timer import Timer
 from nudge.errors import LostLeaseError, StoreError
+from nudge.instants import HOUR, MINUTE, SECOND, Instant
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Agent, FeedLine, Letter, Message, Priority, Sending
+from nudge.queue.timers import Timer
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest_asyncio
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.records import Agent, FeedLine, Letter, Message, Priority
-from nudge.core.instants import Instant
-from nudge.core.outcome import Outcome, Result
+from nudge.instants import Instant
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Agent, FeedLine, Letter, Message, Priority
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 

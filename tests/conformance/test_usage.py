@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.ledger import UsageRow, UsageTotal
-from nudge.core.instants import HOUR, Instant
-from nudge.core.tokens import TokenUse
+from nudge.instants import HOUR, Instant
+from nudge.spending.store import UsageRow, UsageTotal
+from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.times import NOON
 
 CALL = UsageRow("a1", "coach", NOON, "heartbeat", "haiku", TokenUse(10, 20, 30, 40), 500, "run 7", 3, False, "settled")

@@ -9,25 +9,25 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.document_files import HomeDocuments
-from nudge.adapters.home import Home
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.attention import Gate
-from nudge.app.coach.desk import Desk
-from nudge.app.coach.proactive import DOCUMENTS
-from nudge.app.coach.reminding import PersonReminders
-from nudge.app.coach.talking import Talking
-from nudge.app.coach.thinking import Thinking
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.ports.messenger import Inbound, Outbound, Receipt
-from nudge.app.ports.model import ModelReply, ModelRequest, Usage
-from nudge.app.ports.records import Agent
-from nudge.app.reminders import Handover, ReminderFiring, Reminders
-from nudge.app.welcome import Welcome
-from nudge.core.instants import Instant
+from nudge.attention.gate import Gate
+from nudge.coach.answering import Thinking
+from nudge.coach.listening import Talking
+from nudge.coach.person_documents import Desk
+from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.proactive import DOCUMENTS
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.instants import Instant
+from nudge.model import ModelReply, ModelRequest, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.records import Agent
+from nudge.reminders import Handover, ReminderFiring, Reminders
+from nudge.reminders.second_look import Welcome
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 
 TEMPLATES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
@@ -144,7 +144,7 @@ class Rig:
         folder.mkdir(parents=True, exist_ok=True)
         for name in TEMPLATES:
             if not (folder / name).exists():
-                with resources.as_file(resources.files("nudge.data") / "templates" / name) as template:
+                with resources.as_file(resources.files("nudge.home") / "templates" / "documents" / name) as template:
                     shutil.copyfile(template, folder / name)
         await self.desk.open("coach")
         return self

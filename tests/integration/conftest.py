@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.integration.coach_rig import Rig
 from tests.times import NOON
 

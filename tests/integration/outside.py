@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 
-from nudge.core.instants import SECOND, Instant
+from nudge.instants import SECOND, Instant
 
 
 class HastyClock:

@@ -11,28 +11,28 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.document_files import HomeDocuments
-from nudge.adapters.home import Home
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.attention import Gate
-from nudge.app.coach.desk import Desk
-from nudge.app.coach.proactive import Proactive, Rhythm
-from nudge.app.coach.thinking import Spender, Thinking
-from nudge.app.coach.watch import Watch
-from nudge.app.delivery import KIND as DELIVER
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.model import ModelReply, ModelRequest, Usage
-from nudge.app.ports.outside import SignOfLife, TextHistory
-from nudge.app.ports.records import Agent, Message
-from nudge.core.coach.facts import DueReminder
-from nudge.core.coach.tokens import estimate
-from nudge.core.instants import Instant, to_datetime
-from nudge.core.outcome import Outcome
+from nudge.attention.gate import Gate
+from nudge.coach.answering import Spender, Thinking
+from nudge.coach.facts import DueReminder
+from nudge.coach.outside import SignOfLife, TextHistory
+from nudge.coach.person_documents import Desk
+from nudge.coach.proactive import Proactive, Rhythm
+from nudge.coach.prompt_size import estimate
+from nudge.coach.watch import Watch
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.instants import Instant, to_datetime
+from nudge.model import ModelReply, ModelRequest, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.delivery import KIND as DELIVER
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.outcomes import Outcome
+from nudge.queue.records import Agent, Message
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.times import TORONTO
 
 AGENT = "coach"
@@ -213,7 +213,7 @@ class World:
 
 
 def templates() -> dict[str, str]:
-    folder = resources.files("nudge.data") / "templates"
+    folder = resources.files("nudge.home") / "templates" / "documents"
     return {name: (folder / name).read_text(encoding="utf-8") for name in NAMES}
 
 

@@ -20,18 +20,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.attention import Gate
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher
-from nudge.app.person import Person
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.records import Agent
-from nudge.app.reminders import Handover, ReminderFiring, Reminders
-from nudge.core.instants import MINUTE, Instant
-from nudge.core.reminder import ReminderSpec, Source
+from nudge.attention.gate import Gate
+from nudge.attention.person import Person
+from nudge.instants import MINUTE, Instant
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.records import Agent
+from nudge.reminders import Handover, ReminderFiring, Reminders, ReminderSpec, Source
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from nudge.testing import ScriptedConditions
 from tests.times import NOON, TORONTO
 

@@ -6,19 +6,18 @@ import asyncio
 import itertools
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.attention import Gate
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher
-from nudge.app.person import Person
-from nudge.app.ports.records import Agent
-from nudge.app.ports.seeds import Seeds
-from nudge.app.reminders import Handover, ReminderFiring, Reminders, Seeding
-from nudge.core.instants import Instant
-from nudge.core.outcome import Outcome
-from nudge.core.quiet import QuietHours
-from nudge.core.reminder import Reminder, ReminderSpec, Source
+from nudge.attention.gate import Gate
+from nudge.attention.person import Person
+from nudge.attention.quiet import QuietHours
+from nudge.instants import Instant
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.outcomes import Outcome
+from nudge.queue.records import Agent
+from nudge.reminders import Handover, Reminder, ReminderFiring, Reminders, ReminderSpec, Seeding, Source
+from nudge.reminders.seeds import Seeds
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel, ScriptedConditions
 from tests.times import NOON, TORONTO
 

@@ -15,19 +15,19 @@ import time
 from dataclasses import replace
 from datetime import date
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.sql.ledger import SqlLedger
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.books import SpendingPlan
-from nudge.app.call_bounds import most_input_tokens
-from nudge.app.ports.ledger import HoldRow
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.app.ports.records import Agent, FeedLine
-from nudge.app.spending import Spending
-from nudge.core.holds import AccountKind, Change
-from nudge.core.instants import Instant
 from nudge.errors import BudgetExhaustedError
+from nudge.home.prices import load_prices
+from nudge.instants import Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.queue.records import Agent, FeedLine
+from nudge.spending.books import SpendingPlan
+from nudge.spending.call_bounds import most_input_tokens
+from nudge.spending.governor import Spending
+from nudge.spending.holds import AccountKind, Change
+from nudge.spending.ledger_table import SqlLedger
+from nudge.spending.store import HoldRow
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 PROCESSES = 8

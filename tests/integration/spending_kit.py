@@ -6,16 +6,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.books import SpendingPlan
-from nudge.app.call_bounds import most_input_tokens
-from nudge.app.dispatch import Dispatcher
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.app.ports.records import Agent
-from nudge.app.spending import Spending
-from nudge.core.prices import PriceTable
-from nudge.core.routing import Routes
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.records import Agent
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.spending.books import SpendingPlan
+from nudge.spending.call_bounds import most_input_tokens
+from nudge.spending.governor import Spending
+from nudge.spending.prices import PriceTable
+from nudge.spending.routing import Routes
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 KINDS = ("input", "output", "cache_read", "cache_write", "cache_write_1h")

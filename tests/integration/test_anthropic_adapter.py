@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.anthropic import AnthropicModel
-from nudge.app.ports.model import ModelRequest, Purpose, Turn, Usage
-from nudge.core.instants import SECOND, Instant, to_datetime
 from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
+from nudge.instants import SECOND, Instant, to_datetime
+from nudge.model import ModelRequest, Purpose, Turn, Usage
+from nudge.models.anthropic import AnthropicModel
 from nudge.testing.anthropic_replies import Reply
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
@@ -276,5 +276,5 @@ async def test_settings_choose_key_and_service(service: FakeAnthropic, clock: Ha
 
 
 def test_importing_the_adapter_does_not_import_the_sdk() -> None:
-    code = "import sys, nudge.adapters.anthropic; sys.exit('anthropic' in sys.modules or 'httpx2' in sys.modules)"
+    code = "import sys, nudge.models.anthropic; sys.exit('anthropic' in sys.modules or 'httpx2' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.adapters.anthropic.messages import UnreadableReplyError, read_reply
-from nudge.app.ports.model import ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelRequest, Purpose, Turn, Usage
+from nudge.models.anthropic.messages import UnreadableReplyError, read_reply
 
 ASKED = ModelRequest(Purpose.HEARTBEAT, "m", "s" * 90, (Turn("user", "u" * 30),), 50, schema={"type": "object"})
 

@@ -9,11 +9,11 @@ import anthropic
 import httpx2
 import pytest
 
-from nudge.adapters.tls import tls_context
 from nudge.testing.anthropic_replies import Reply
 from nudge.testing.anthropic_server import API_KEY, FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import running
+from nudge.tls import tls_context
 
 TOOL = {"name": "decide", "input_schema": {"type": "object"}}
 ASK: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]}

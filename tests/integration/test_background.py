@@ -8,22 +8,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.document_files import HomeDocuments
-from nudge.adapters.home import Home
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.books import SpendingPlan
-from nudge.app.coach.heartbeat import OVERTAKEN
-from nudge.app.ports.messenger import Inbound
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.app.ports.records import Priority
-from nudge.app.purse import Asking
-from nudge.core.holds import Call, Change
-from nudge.core.instants import HOUR, MINUTE, Instant
-from nudge.core.outcome import Result
-from nudge.core.reminder import ReminderSpec, Source, Status
-from nudge.surfaces.daemon.assemble import Daemon, Options, Ports
+from nudge.coach.heartbeat import OVERTAKEN
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.home.prices import load_prices
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.channel import Inbound
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Priority
+from nudge.reminders import ReminderSpec, Source, Status
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.books import SpendingPlan
+from nudge.spending.holds import Call, Change
+from nudge.spending.purse import Asking
 from nudge.testing import RecordingChannel, memory_store
 from tests.times import toronto
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from nudge.core.coach.briefings import Briefing
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant
-from nudge.core.outcome import Result
+from nudge.coach.briefings import Briefing
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NudgeError
+from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.queue.outcomes import Result
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import toronto
 

@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.records import Message
-from nudge.surfaces.daemon.assemble import Daemon
-from nudge.surfaces.daemon.chat_desk import LONGEST_LINE, ChatDesk, TerminalsBeside
-from nudge.surfaces.prompt import Prompt
+from nudge.channels.terminal_prompt import Prompt
+from nudge.daemon.assemble import Daemon
+from nudge.daemon.chat_connections import LONGEST_LINE, ChatDesk, TerminalsBeside
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.records import Message
 from tests.integration.coach_rig import Rig
 from tests.times import NOON
 

@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.checkpoints import Checkpoints, ModelSummaries
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.core.economics import RunBudget
-from nudge.core.history import message_tokens
 from nudge.errors import LostLeaseError, ModelUnavailableError, StoreCorruptError
+from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.progress.checkpoints import Checkpoints, ModelSummaries
+from nudge.progress.compaction import message_tokens
+from nudge.progress.run_budget import RunBudget
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.integration.spending_kit import PricedModel, everything, prepared, question, spending_on
 from tests.integration.tool_loop import HISTORY, STEPS
 from tests.times import NOON

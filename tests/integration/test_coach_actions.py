@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.actions import still_whole
-from nudge.app.coach.reminding import PersonReminders
-from nudge.app.ports.records import Agent
-from nudge.core.coach.briefings import Briefing
-from nudge.core.instants import HOUR, Instant, rfc3339
-from nudge.core.reminder import ReminderSpec
+from nudge.coach.briefings import Briefing
+from nudge.coach.carry_out import still_whole
+from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
+from nudge.instants import HOUR, Instant, rfc3339
+from nudge.queue.records import Agent
+from nudge.reminders import ReminderSpec
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON, TORONTO
 

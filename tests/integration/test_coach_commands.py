@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.buttons import OLD
-from nudge.app.coach.commands import read_command
-from nudge.app.ports.messenger import Inbound
-from nudge.app.ports.records import Sending
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant
-from nudge.core.outcome import Outcome, Result
-from nudge.core.reminder import Status
+from nudge.coach.buttons import OLD
+from nudge.coach.commands import read_command
 from nudge.errors import NudgeError
+from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.queue.channel import Inbound
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Sending
+from nudge.reminders import Status
 from tests.integration.coach_rig import Rig, Scripted
 from tests.times import NOON
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
-from nudge.app.coach.inbound import OFFSET, RESEND
-from nudge.app.ports.records import Message
-from nudge.core.instants import HOUR, MINUTE, Instant
-from nudge.core.reminder import ReminderSpec, Source
+from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
+from nudge.coach.inbound import OFFSET, RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.queue.records import Message
+from nudge.reminders import ReminderSpec, Source
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
 

@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.delivery import REPEAT_MARK
-from nudge.app.ports.messenger import Inbound
+from nudge.queue.channel import Inbound
+from nudge.queue.delivery import REPEAT_MARK
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.inbound import FAILED
-from nudge.app.coach.polling import LONGEST_PAUSE, PAUSES, Polling
-from nudge.app.ports.messenger import Inbound
-from nudge.core.instants import SECOND
+from nudge.coach.inbound import FAILED
+from nudge.coach.polling import LONGEST_PAUSE, PAUSES, Polling
 from nudge.errors import AnotherPollerError, ChannelUnavailableError, NotConfiguredError, StoreError
+from nudge.instants import SECOND
+from nudge.queue.channel import Inbound
 from tests.integration.coach_rig import Rig
 from tests.times import NOON
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nudge.core.coach.review import CONTINUE, Status
-from nudge.core.instants import DAY, HOUR, Instant
+from nudge.coach.review import CONTINUE, Status
+from nudge.instants import DAY, HOUR, Instant
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.integration.test_coach_commands import History
 from tests.times import NOON

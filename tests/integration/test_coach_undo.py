@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.log_redaction import LogRedaction
-from nudge.app.coach.redaction import REDACTED, all_forms, scrub, scrub_all
-from nudge.app.coach.undo import NOTHING
-from nudge.app.ports.coach import Saying
-from nudge.app.ports.records import FeedLine
-from nudge.core.instants import DAY, HOUR, Instant
-from nudge.core.outcome import Outcome, Result
-from nudge.core.reminder import Status
+from nudge.coach.redact import REDACTED, all_forms, scrub, scrub_all
+from nudge.coach.store import Saying
+from nudge.coach.undo import NOTHING
+from nudge.home.log_redaction import LogRedaction
+from nudge.instants import DAY, HOUR, Instant
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import FeedLine
+from nudge.reminders import Status
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
 

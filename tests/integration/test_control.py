@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from nudge.daemon.control import control_app, serving
+from nudge.daemon.control_client import call, poke
 from nudge.errors import DaemonUnreachableError, NotConfiguredError, NudgeError, StoreError
-from nudge.surfaces.control_client import call, poke
-from nudge.surfaces.daemon.control import control_app, serving
 
 
 async def nothing() -> None:

@@ -9,20 +9,19 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.delivery import HELD, REPEAT_MARK, Delivery
-from nudge.app.dispatch import Dispatcher
-from nudge.app.person import Person
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.records import Agent, Message, Sending
-from nudge.app.reminders import Reminders
-from nudge.app.welcome import Welcome
-from nudge.core.instants import HOUR, SECOND, Instant, to_datetime
-from nudge.core.outcome import Outcome, Result
-from nudge.core.quiet import QuietHours
-from nudge.core.reminder import ReminderSpec, Source
+from nudge.attention.person import Person
+from nudge.attention.quiet import QuietHours
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
+from nudge.instants import HOUR, SECOND, Instant, to_datetime
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.delivery import HELD, REPEAT_MARK, Delivery
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Agent, Message, Sending
+from nudge.reminders import Reminders, ReminderSpec, Source
+from nudge.reminders.second_look import Welcome
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.times import NOON, TORONTO, toronto
 
 InStore = Callable[..., Any]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.ports.records import Agent, FeedLine
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.core.outcome import Result
-from nudge.core.timer import RETRY_DELAYS, Timer
 from nudge.errors import ChannelUnavailableError, RetryableError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Agent, FeedLine
+from nudge.queue.timers import RETRY_DELAYS, Timer
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 InStore = Callable[..., Any]
@@ -453,8 +453,8 @@ def test_a_retry_does_not_wait_until_a_clock_that_went_back_is_as_late_again(
 
 
 def test_a_full_disk_in_the_middle_of_a_handler_loses_nothing(tmp_path: Any) -> None:
-    from nudge.adapters.open_store import open_sqlite
-    from nudge.adapters.virtual_time import run_virtual
+    from nudge.simulation.virtual_time import run_virtual
+    from nudge.stores.open import open_sqlite
 
     async def scenario(clock: VirtualClock) -> None:
         store = open_sqlite(str(tmp_path / "nudge.db"))

@@ -7,16 +7,16 @@ import asyncio
 import psycopg
 import pytest
 
-from nudge.adapters.clock import SystemClock
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.early_wakes import EarlyWakes
-from nudge.app.ports.records import Agent
-from nudge.core.instants import HOUR, SECOND, Instant
-from nudge.core.outcome import Result
-from nudge.core.timer import Timer
 from nudge.errors import StoreError
+from nudge.instants import HOUR, SECOND, Instant
+from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.early_wakes import EarlyWakes
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Agent
+from nudge.queue.timers import Timer
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
+from nudge.system_clock import SystemClock
 
 PATIENCE = 30.0
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.delivery import Delivery
-from nudge.app.dispatch import Dispatcher, Firing
-from nudge.app.ports.messenger import Outbound, Receipt
-from nudge.app.ports.records import Agent, Lease, Message
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.core.outcome import Result
-from nudge.core.timer import RETRY_DELAYS, Timer
 from nudge.errors import ChannelUnavailableError, RetryableError, StoreError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Agent, Lease, Message
+from nudge.queue.timers import RETRY_DELAYS, Timer
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.times import NOON
 
 InStore = Callable[..., Any]

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.attention import Gate
-from nudge.app.person import Person
-from nudge.app.ports.records import Agent
-from nudge.core.attention import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
-from nudge.core.claims import PING
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant
-from nudge.core.quiet import QuietHours
-from nudge.core.repeats import signature
+from nudge.attention.gate import Gate
+from nudge.attention.person import Person
+from nudge.attention.quiet import QuietHours
+from nudge.attention.repeats import signature
+from nudge.attention.reserve import PING
+from nudge.attention.rules import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
+from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.queue.records import Agent
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.times import NOON, TORONTO, toronto
 
 InStore = Callable[..., Any]

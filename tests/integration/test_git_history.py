@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.git_history import MARK, GitHistory
-from nudge.adapters.git_process import Git, GitError
-from nudge.adapters.home import Home
 from nudge.errors import NudgeError, RetryableError
+from nudge.home.folder import Home
+from nudge.home.git_history import MARK, GitHistory
+from nudge.home.git_process import Git, GitError
 
 GOALS = "# Goals\n\n## Today\n1. Write\n\n## Week\n1. Plan\n\n## Quarter\n1. Rest\n"
 

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from nudge.adapters.decision_log import DecisionFile
-from nudge.adapters.healthcheck import Healthcheck
+from nudge.channels.healthcheck import Healthcheck
 from nudge.errors import RetryableError
+from nudge.home.decision_log import DecisionFile
 from nudge.testing.loopback import Bell, Loopback
 from tests.integration.outside import everything_said
 

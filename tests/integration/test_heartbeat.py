@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.heartbeat import JUDGMENT
-from nudge.app.coach.proactive import Rhythm
-from nudge.core.coach.briefings import Briefing
-from nudge.core.coach.facts import DueReminder
-from nudge.core.coach.heartbeat import heartbeat_prompt
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
-from nudge.core.outcome import Result
+from nudge.coach.briefings import Briefing
+from nudge.coach.facts import DueReminder
+from nudge.coach.heartbeat import JUDGMENT
+from nudge.coach.heartbeat_prompt import heartbeat_prompt
+from nudge.coach.proactive import Rhythm
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, RetryableError
+from nudge.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
+from nudge.queue.outcomes import Result
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world, templates
 from tests.times import NOON, TORONTO, toronto
 

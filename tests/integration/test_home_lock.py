@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.home import Home
+from nudge.daemon import lock
+from nudge.daemon.lock import HomeLock, holder_of
 from nudge.errors import NudgeError
-from nudge.surfaces.daemon import lock
-from nudge.surfaces.daemon.lock import HomeLock, holder_of
+from nudge.home.folder import Home
 from tests.times import NOON
 
 

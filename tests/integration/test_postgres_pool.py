@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 
 
 def at_work() -> set[str]:

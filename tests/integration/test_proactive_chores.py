@@ -7,21 +7,21 @@ from typing import Any
 
 import pytest
 
-from nudge.app.coach.desk import DELAYED_UNTIL
-from nudge.app.coach.housekeeping import (
+from nudge.coach.housekeeping import (
     NO_SIGNAL_QUESTION,
     SIGNAL_ASKED,
     activity_timer,
     ask_again_timer,
 )
-from nudge.app.coach.notices import failure_notice, notice_timer
-from nudge.app.dispatch import Firing
-from nudge.app.ports.coach import Saying
-from nudge.app.ports.records import Agent
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
-from nudge.core.outcome import Result
-from nudge.core.timer import Timer
+from nudge.coach.notices import failure_notice, notice_timer
+from nudge.coach.person_documents import DELAYED_UNTIL
+from nudge.coach.store import Saying
 from nudge.errors import ChannelUnavailableError, NudgeError, RetryableError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.queue.dispatch import Firing
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Agent
+from nudge.queue.timers import Timer
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import NOON, TORONTO, toronto
 

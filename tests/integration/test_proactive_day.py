@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nudge.app.ports.model import ModelRequest
-from nudge.core.coach.tokens import HEARTBEAT_CAP, estimate
-from nudge.core.instants import MINUTE, Instant
+from nudge.coach.prompt_size import HEARTBEAT_CAP, estimate
+from nudge.instants import MINUTE, Instant
+from nudge.model import ModelRequest
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import toronto
 

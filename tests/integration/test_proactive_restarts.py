@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nudge.core.instants import MINUTE
-from nudge.core.outcome import Result
+from nudge.instants import MINUTE
+from nudge.queue.outcomes import Result
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import toronto
 

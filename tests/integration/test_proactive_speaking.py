@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from nudge.app.coach.speaking import Words
-from nudge.app.dispatch import Settlement
-from nudge.core.attention import Allow, Candidate, Kind
-from nudge.core.instants import MINUTE, Instant, rfc3339
-from nudge.core.outcome import Result
-from nudge.core.timer import Timer
+from nudge.attention.rules import Allow, Candidate, Kind
+from nudge.coach.unasked import Words
+from nudge.instants import MINUTE, Instant, rfc3339
+from nudge.queue.dispatch import Settlement
+from nudge.queue.outcomes import Result
+from nudge.queue.timers import Timer
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import NOON, toronto
 

@@ -8,12 +8,9 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.offline import OfflineModel
-from nudge.app.coach.thinking import DOWN_SINCE, REST_UNTIL, STAND_IN, Thinking
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn
-from nudge.core.coach.facts import CoachFacts
-from nudge.core.coach.facts import Purpose as FactsPurpose
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.coach.answering import DOWN_SINCE, REST_UNTIL, STAND_IN, Thinking
+from nudge.coach.facts import CoachFacts
+from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import (
     BudgetExhaustedError,
     LostLeaseError,
@@ -22,6 +19,9 @@ from nudge.errors import (
     NudgeError,
     StoreError,
 )
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn
+from nudge.models.offline import OfflineModel
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import NOON
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from nudge.app.coach.watch import LOOK_SECONDS, Watch
-from nudge.core.instants import to_datetime
+from nudge.coach.watch import LOOK_SECONDS, Watch
+from nudge.instants import to_datetime
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import TORONTO, toronto
 

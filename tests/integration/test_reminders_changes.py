@@ -8,15 +8,14 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.agents import Agents
-from nudge.app.delivery import Delivery
-from nudge.app.reminders import Handover
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND
-from nudge.core.outcome import Result
-from nudge.core.reminder import Status
 from nudge.errors import InvalidScheduleError, NotFoundError, NudgeError, UsageError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND
+from nudge.queue.agents import Agents
+from nudge.queue.delivery import Delivery
+from nudge.queue.outcomes import Result
+from nudge.reminders import Handover, Status
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 from tests.times import NOON, toronto
 

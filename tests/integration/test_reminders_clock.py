@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.core.instants import HOUR, MINUTE
-from nudge.core.reminder import Status
+from nudge.instants import HOUR, MINUTE
+from nudge.reminders import Status
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 
 InStore = Callable[..., Any]

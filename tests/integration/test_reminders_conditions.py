@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.command_condition import OUTPUT_BYTES, CommandConditions
-from nudge.app.ports.conditions import Question, Verdict
-from nudge.core.instants import SECOND
+from nudge.home.command_conditions import OUTPUT_BYTES, CommandConditions
+from nudge.instants import SECOND
+from nudge.reminders.conditions import Question, Verdict
 
 pytestmark = pytest.mark.process
 

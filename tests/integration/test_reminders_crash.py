@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nudge.core.instants import MINUTE
+from nudge.instants import MINUTE
 from tests.integration.reminder_crash import DUE
 
 pytestmark = pytest.mark.process

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.ports.records import Priority
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND
-from nudge.core.outcome import Result
-from nudge.core.reminder import Status
+from nudge.instants import DAY, HOUR, MINUTE, SECOND
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Priority
+from nudge.reminders import Status
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 from tests.times import NOON, toronto
 

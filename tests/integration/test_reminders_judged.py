@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.dispatch import Firing
-from nudge.app.ports.conditions import Question, Verdict
-from nudge.app.ports.records import Priority
-from nudge.core.instants import MINUTE, SECOND, Instant
-from nudge.core.reminder import Reply, Status
-from nudge.core.timer import Timer
+from nudge.instants import MINUTE, SECOND, Instant
+from nudge.queue.dispatch import Firing
+from nudge.queue.records import Priority
+from nudge.queue.timers import Timer
+from nudge.reminders import Reply, Status
+from nudge.reminders.conditions import Question, Verdict
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from nudge.testing import ScriptedConditions
 from tests.integration.reminder_world import World
 from tests.times import NOON

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.core.instants import HOUR, MINUTE, Instant
-from nudge.core.outcome import Result
-from nudge.core.pings import PingBudget
-from nudge.core.reminder import Source
+from nudge.attention.bucket import PingBudget
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.queue.outcomes import Result
+from nudge.reminders import Source
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 
 InStore = Callable[..., Any]

@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.reminders import Exchange
-from nudge.core.instants import HOUR, MINUTE, Instant, to_datetime
-from nudge.core.reminder import Source, Status
-from nudge.core.upcoming import upcoming
+from nudge.attention.forward_schedule import upcoming
 from nudge.errors import NotFoundError, UsageError
+from nudge.instants import HOUR, MINUTE, Instant, to_datetime
+from nudge.reminders import Exchange, Source, Status
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 from tests.times import NOON, TORONTO, toronto
 
@@ -77,8 +76,8 @@ def test_claims_are_the_coming_times_of_what_has_a_reserve(in_store: InStore) ->
 
 
 async def test_an_export_is_an_import(store: SqlStore) -> None:
-    from nudge.adapters.open_store import open_sqlite
-    from nudge.app.ports.records import Agent
+    from nudge.queue.records import Agent
+    from nudge.stores.open import open_sqlite
 
     await store.agents.add(Agent("coach", "coach", NOON))
     now = NOON

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.attention import Gate
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.core.outcome import Result
-from nudge.core.reminder import Source, Status
+from nudge.attention.gate import Gate
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.outcomes import Result
+from nudge.reminders import Source, Status
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.stores.store import SqlStore
 from tests.integration.reminder_world import World
 from tests.times import NOON
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.home import Home
-from nudge.adapters.home_seeds import HomeSeeds
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.reminders.seeding import problems_note
-from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.core.reminder import Reminder, Source, Status
+from nudge.home.folder import Home
+from nudge.home.seeds import HomeSeeds
+from nudge.instants import HOUR, MINUTE, SECOND, Instant
+from nudge.reminders import Reminder, Source, Status
+from nudge.reminders.seeding import problems_note
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.store import SqlStore
 from nudge.testing import memory_store
 from tests.integration.reminder_world import World
 from tests.times import NOON

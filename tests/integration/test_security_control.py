@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from nudge.surfaces.daemon.control import control_app
+from nudge.daemon.control import control_app
 
 
 async def _nothing() -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.git_history import GitHistory
-from nudge.adapters.home import Home
 from nudge.errors import NudgeError
+from nudge.home.folder import Home
+from nudge.home.git_history import GitHistory
 
 
 def git(folder: Path, *words: str) -> str:

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.command_condition import CommandConditions
-from nudge.adapters.home import Home
-from nudge.adapters.logs import configure_logs
-from nudge.adapters.settings import Settings
-from nudge.app.ports.conditions import Question
-from nudge.core.instants import SECOND
-from nudge.core.redaction import redact
+from nudge.home.command_conditions import CommandConditions
+from nudge.home.folder import Home
+from nudge.home.logs import configure_logs
+from nudge.home.settings import Settings
+from nudge.instants import SECOND
+from nudge.redaction import redact
+from nudge.reminders.conditions import Question
 
 ENV = {
     "TELEGRAM_BOT_TOKEN": "123456:second-half-of-the-token",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nudge.surfaces.cli.main import main
+from nudge.cli.main import main
 
 NASTY = "a\x1b]0;owned\x07b\x1b[2Jc\x9b31md\x7f\x08"
 ORDERS = set("\x1b\x07\x08\x7f\x9b\r")

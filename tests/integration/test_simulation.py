@@ -8,21 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.home import Home
-from nudge.adapters.open_store import open_store
-from nudge.adapters.settings import Settings
-from nudge.app.person import Person
-from nudge.app.ports.records import Agent
-from nudge.app.reminders import Reminders
-from nudge.core.instants import to_datetime
-from nudge.core.outcome import Result
-from nudge.core.reminder import ReminderSpec
-from nudge.core.simulation.summary import summarise
-from nudge.core.simulation.timeline import Asked, Ended, Noted, Sent, Signal, Timeline
+from nudge.attention.person import Person
+from nudge.cli.commands.init import make_home
 from nudge.errors import NotFoundError
-from nudge.surfaces.cli.commands.init import make_home
-from nudge.surfaces.simulation.carry_over import read_belongings
-from nudge.surfaces.simulation.request import Request, simulations
+from nudge.home.folder import Home
+from nudge.home.settings import Settings
+from nudge.instants import to_datetime
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Agent
+from nudge.reminders import Reminders, ReminderSpec
+from nudge.simulation.carry_over import read_belongings
+from nudge.simulation.request import Request, simulations
+from nudge.simulation.summary import summarise
+from nudge.simulation.timeline import Asked, Ended, Noted, Sent, Signal, Timeline
+from nudge.stores.open import open_store
 from tests.times import NOON, TORONTO
 
 FIRST = date(2026, 2, 16)

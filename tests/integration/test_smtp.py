@@ -19,14 +19,14 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from nudge.adapters.clock import SystemClock
-from nudge.adapters.open_store import open_store
-from nudge.adapters.smtp import SmtpMailer, SmtpServer
-from nudge.app.alerts import Alerts
-from nudge.app.ports.mailer import Mail
-from nudge.app.spending import Spending
-from nudge.core.outcome import Result
+from nudge.channels.smtp import SmtpMailer, SmtpServer
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
+from nudge.queue.outcomes import Result
+from nudge.spending.alerts import Alerts
+from nudge.spending.governor import Spending
+from nudge.spending.mailer import Mail
+from nudge.stores.open import open_store
+from nudge.system_clock import SystemClock
 from tests.integration.spending_kit import PricedModel, costs, dispatcher_of, feed, prepared, question, spending_on
 from tests.times import NOON
 

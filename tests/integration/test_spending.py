@@ -10,17 +10,6 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock
-from nudge.app.checkpoints import Checkpoints
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.app.ports.sessions import Session
-from nudge.app.refusals import AsleepError
-from nudge.app.spending import Spending
-from nudge.core.holds import HoldState
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant
-from nudge.core.lifecycle import SpendingState
-from nudge.core.tokens import TokenUse
 from nudge.errors import (
     BudgetExhaustedError,
     ModelUnavailableError,
@@ -29,6 +18,17 @@ from nudge.errors import (
     StoreError,
     UsageError,
 )
+from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.progress.checkpoints import Checkpoints
+from nudge.progress.session_store import Session
+from nudge.simulation.virtual_time import VirtualClock
+from nudge.spending.governor import Spending
+from nudge.spending.holds import HoldState
+from nudge.spending.lifecycle import SpendingState
+from nudge.spending.refusals import AsleepError
+from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.integration.spending_kit import (
     INPUT,
     PricedModel,
@@ -78,8 +78,8 @@ def test_a_call_is_held_then_charged_what_it_used_and_logged(in_store: InStore) 
 
 def test_the_model_is_chosen_by_tier_and_purpose(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.adapters.price_file import load_prices
-        from nudge.app.books import SpendingPlan
+        from nudge.home.prices import load_prices
+        from nudge.spending.books import SpendingPlan
 
         await prepared(store)
         model = PricedModel(costs(1))
@@ -235,7 +235,7 @@ def test_winding_down_finishes_a_task_and_starts_none(in_store: InStore) -> None
 
 def test_asleep_no_model_is_called_and_the_refresh_wakes(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.app.ports.sessions import Session
+        from nudge.progress.session_store import Session
 
         await prepared(store)
         await store.sessions.save(Session("coach", "s1", 1, last_task="Fix the login test"), 0)
@@ -330,10 +330,10 @@ def test_a_budget_of_nothing_sleeps_at_once_and_wakes_on_money(in_store: InStore
 @pytest.mark.parametrize("how", ["top-up", "another window", "another tier in the configuration"])
 def test_money_wakes_a_sleeper_within_a_second_and_pulls_its_work_ahead(in_store: InStore, how: str) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.app.books import SpendingPlan
-        from nudge.app.dispatch import Firing
-        from nudge.core.outcome import Result
-        from nudge.core.timer import Timer
+        from nudge.queue.dispatch import Firing
+        from nudge.queue.outcomes import Result
+        from nudge.queue.timers import Timer
+        from nudge.spending.books import SpendingPlan
 
         await prepared(store)
         spending = spending_on(store, clock, WINDOW, PricedModel(everything))
@@ -544,8 +544,8 @@ def test_the_circuit_breaker_cancels_siblings_and_alerts_once(in_store: InStore)
 
 
 def test_a_stop_in_another_process_is_noticed_where_the_store_is_shared(postgres_url: str) -> None:
-    from nudge.adapters.open_store import open_store
-    from nudge.adapters.virtual_time import run_virtual
+    from nudge.simulation.virtual_time import run_virtual
+    from nudge.stores.open import open_store
 
     async def scenario(clock: VirtualClock) -> None:
         here, there = await open_store(postgres_url), await open_store(postgres_url)
@@ -567,7 +567,7 @@ def test_a_stop_in_another_process_is_noticed_where_the_store_is_shared(postgres
 
 def test_what_a_dead_process_held_is_given_up_at_its_worst_case_and_corrected_by_the_truth(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.app.store_ledger import StoreLedger
+        from nudge.spending.store_ledger import StoreLedger
 
         await prepared(store)
         late: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -713,7 +713,7 @@ def test_a_store_that_fails_after_the_call_leaves_its_hold_to_be_swept(in_store:
 
 def test_what_was_set_by_command_stays_until_the_configuration_itself_changes(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.app.books import SpendingPlan
+        from nudge.spending.books import SpendingPlan
 
         await prepared(store)
         spending = spending_on(store, clock, WINDOW, PricedModel(costs(1)))

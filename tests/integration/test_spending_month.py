@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.ports.model import Purpose
-from nudge.core.instants import as_instant
-from nudge.core.lifecycle import SpendingState
 from nudge.errors import BudgetExhaustedError
+from nudge.instants import as_instant
+from nudge.model import Purpose
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.lifecycle import SpendingState
+from nudge.stores.open import open_store
 from tests.integration.spending_kit import INPUT, PricedModel, dispatcher_of, everything, feed, prepared, question
 from tests.integration.spending_kit import spending_on as governor
 

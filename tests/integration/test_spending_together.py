@@ -9,9 +9,9 @@ from datetime import date
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.app.ports.ledger import DaySpent
+from nudge.spending.store import DaySpent
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.integration.spend_together import LIMIT
 
 pytestmark = pytest.mark.process

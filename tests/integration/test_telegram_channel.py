@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.telegram import BotIdentity, TelegramChannel
-from nudge.adapters.telegram.updates import Refused
-from nudge.app.ports.messenger import Button, ChannelRefusedError, Inbound, Outbound
-from nudge.core.instants import SECOND, Instant
+from nudge.channels.telegram import BotIdentity, TelegramChannel
+from nudge.channels.telegram.updates import Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError, UsageError
+from nudge.instants import SECOND, Instant
+from nudge.queue.channel import Button, ChannelRefusedError, Inbound, Outbound
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.integration.outside import HastyClock, everything_said
@@ -115,7 +115,7 @@ async def test_another_text_under_the_same_id_is_a_new_message(service: FakeTele
 async def test_what_was_broken_off_is_not_remembered_for_ever(
     service: FakeTelegram, channel: TelegramChannel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nudge.adapters.telegram.channel._REMEMBERED", 1)
+    monkeypatch.setattr("nudge.channels.telegram.channel._REMEMBERED", 1)
     for number in (1, 2):
         service.fail(Fault.status_of(500, after=1))
         with pytest.raises(ChannelUnavailableError):

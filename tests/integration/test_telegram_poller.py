@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from nudge.adapters.telegram import TelegramChannel
+from nudge.channels.telegram import TelegramChannel
 from nudge.errors import AnotherPollerError, ChannelUnavailableError
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_server import PERSON, FakeTelegram
@@ -112,7 +112,7 @@ async def test_a_poll_that_went_dead_is_restarted_with_a_new_client(
             super().__init__(**options)
             made.append(self)
 
-    monkeypatch.setattr("nudge.adapters.telegram.client.httpx2.AsyncClient", Counted)
+    monkeypatch.setattr("nudge.channels.telegram.client.httpx2.AsyncClient", Counted)
     channel = channel_at(service, HastyClock(), stall_margin=0.5)
     service.fail(Fault(FaultKind.HANG))
     service.say("after the stall")

@@ -9,11 +9,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from nudge.adapters.tls import tls_context
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import running
 from nudge.testing.telegram_rules import BadRequestError, check_entities, parse_html, read_commands
 from nudge.testing.telegram_server import PERSON, TOKEN, FakeTelegram
+from nudge.tls import tls_context
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nudge.adapters.open_store import open_store
-from nudge.app.checkpoints import Checkpoints
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.app.ports.records import Agent
-from nudge.core.history import message_tokens
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.progress.checkpoints import Checkpoints
+from nudge.progress.compaction import message_tokens
+from nudge.queue.records import Agent
+from nudge.stores.open import open_store
 from tests.integration.spend_together import PassingClock
 from tests.integration.spending_kit import spending_on
 from tests.times import NOON

@@ -14,7 +14,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
 
-from nudge.core.instants import HOUR
+from nudge.instants import HOUR
 from tests.simulation.run import broken, live
 from tests.simulation.world import World
 

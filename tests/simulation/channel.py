@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from nudge.app.ports.clock import Clock
-from nudge.app.ports.messenger import Inbound, Outbound, Receipt
-from nudge.app.ports.records import Message
-from nudge.app.ports.store import Store
-from nudge.core.instants import SECOND, Instant
+from nudge.clock import Clock
 from nudge.errors import ChannelUnavailableError
+from nudge.instants import SECOND, Instant
+from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.records import Message
+from nudge.queue.store import Store
 from tests.simulation.faults import Kind
 from tests.simulation.minds import Due
 from tests.simulation.processes import CURRENT, Crash, check_alive

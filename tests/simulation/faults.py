@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
 
-from nudge.core.instants import HOUR, MINUTE, SECOND
+from nudge.instants import HOUR, MINUTE, SECOND
 
 
 class Kind(StrEnum):

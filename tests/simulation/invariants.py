@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from nudge.adapters.sql.ledger import _hold as hold_of
-from nudge.app.delivery import FRESH
-from nudge.core.claims import PING
-from nudge.core.holds import HoldState
-from nudge.core.instants import MINUTE, Instant, rfc3339, to_datetime
+from nudge.attention.reserve import PING
+from nudge.instants import MINUTE, Instant, rfc3339, to_datetime
+from nudge.queue.delivery import FRESH
+from nudge.spending.holds import HoldState
+from nudge.spending.ledger_table import _hold as hold_of
 from tests.simulation.channel import Arrival
 from tests.simulation.scenario import AGENT, is_quiet
 from tests.times import TORONTO

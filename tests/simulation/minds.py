@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from nudge.adapters.offline import OfflineModel
-from nudge.app.ports.clock import Clock
-from nudge.app.ports.conditions import Question, Verdict
-from nudge.app.ports.model import ModelReply, ModelRequest
-from nudge.core.instants import SECOND
+from nudge.clock import Clock
 from nudge.errors import ModelUnavailableError
-from nudge.surfaces.simulation.models import counted_usage
+from nudge.instants import SECOND
+from nudge.model import ModelReply, ModelRequest
+from nudge.models.offline import OfflineModel
+from nudge.reminders.conditions import Question, Verdict
+from nudge.simulation.models import counted_usage
 from tests.simulation.faults import Fault, Kind
 from tests.simulation.processes import check_alive
 

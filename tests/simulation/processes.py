@@ -7,8 +7,8 @@ from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
-from nudge.app.coach.polling import Polling
-from nudge.surfaces.daemon.assemble import Daemon
+from nudge.coach.polling import Polling
+from nudge.daemon.assemble import Daemon
 
 CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)
 """The process whose code is running. Tasks inherit it, so whatever a daemon starts belongs to it."""

@@ -7,11 +7,11 @@ from datetime import date
 from importlib import resources
 from random import Random
 
-from nudge.app.ports.records import Agent
-from nudge.app.ports.store import Store
-from nudge.app.reminders.changes import timer_at
-from nudge.core.instants import HOUR, MINUTE, Instant, rfc3339, start_of_day, to_datetime
-from nudge.core.reminder import Reminder, ReminderSpec, Source, first_slot, make_reminder
+from nudge.instants import HOUR, MINUTE, Instant, rfc3339, start_of_day, to_datetime
+from nudge.queue.records import Agent
+from nudge.queue.store import Store
+from nudge.reminders import Reminder, ReminderSpec, Source, first_slot, make_reminder
+from nudge.reminders.changes import timer_at
 from tests.times import TORONTO
 
 AGENT = "coach"
@@ -84,7 +84,7 @@ def draw(random: Random) -> Scenario:
 
 
 def document(name: str) -> bytes:
-    text = (resources.files("nudge.data") / "templates" / name).read_text(encoding="utf-8")
+    text = (resources.files("nudge.home") / "templates" / "documents" / name).read_text(encoding="utf-8")
     for blank, filled in GOALS:
         text = text.replace(blank, filled)
     return text.encode()

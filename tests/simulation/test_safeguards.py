@@ -9,18 +9,18 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.sql.lanes import SqlLanes
-from nudge.adapters.sql.outbox import SqlOutbox
-from nudge.adapters.sql.outcomes import SqlOutcomes
-from nudge.adapters.sql.timers import SqlTimers
-from nudge.adapters.sqlite import SqliteDatabase
-from nudge.app.attention import Gate
-from nudge.app.ports.records import Lease, Sending
-from nudge.core import holds
-from nudge.core.attention import Attention
-from nudge.core.instants import Instant
-from nudge.core.outcome import Outcome
-from nudge.core.timer import Timer
+from nudge.attention.gate import Gate
+from nudge.attention.rules import Attention
+from nudge.instants import Instant
+from nudge.queue.lane_table import SqlLanes
+from nudge.queue.outbox_table import SqlOutbox
+from nudge.queue.outcome_table import SqlOutcomes
+from nudge.queue.outcomes import Outcome
+from nudge.queue.records import Lease, Sending
+from nudge.queue.timer_table import SqlTimers
+from nudge.queue.timers import Timer
+from nudge.spending import holds
+from nudge.stores.sqlite import SqliteDatabase
 from tests.simulation.faults import Kind
 from tests.simulation.processes import CURRENT
 from tests.simulation.run import broken, live

@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.sqlite import SqliteDatabase
-from nudge.adapters.virtual_time import VirtualClock, VirtualLoop
-from nudge.app.books import SpendingPlan
-from nudge.app.coach.polling import Polling
-from nudge.app.coach.proactive import Rhythm
-from nudge.app.person import Person
-from nudge.app.reminders import Reminders
-from nudge.core.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.core.money import parse_money
+from nudge.attention.person import Person
+from nudge.coach.polling import Polling
+from nudge.coach.proactive import Rhythm
+from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.errors import StoreError, UsageError
-from nudge.surfaces.daemon.assemble import Daemon, Options, Ports
-from nudge.surfaces.simulation.engine import ids_from
+from nudge.home.prices import load_prices
+from nudge.instants import MINUTE, SECOND, Instant, to_datetime
+from nudge.models.offline import OfflineModel
+from nudge.reminders import Reminders
+from nudge.simulation.engine import ids_from
+from nudge.simulation.virtual_time import VirtualClock, VirtualLoop
+from nudge.spending.books import SpendingPlan
+from nudge.spending.money import parse_money
+from nudge.stores.sqlite import SqliteDatabase
+from nudge.stores.store import SqlStore
 from tests.simulation import scenario as scenarios
 from tests.simulation.channel import Arrival, FaultyChannel
 from tests.simulation.faults import COUNTED, Fault, Kind

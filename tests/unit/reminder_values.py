@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from nudge.core.instants import Instant
-from nudge.core.reminder import Reminder, ReminderSpec, Source, make_reminder
+from nudge.instants import Instant
+from nudge.reminders import Reminder, ReminderSpec, Source, make_reminder
 from tests.times import NOON
 
 

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.progress import simulate_run
-from nudge.core.accounting import TokenAccount
-from nudge.core.economics import RunBudget
-from nudge.core.instants import Instant
-from nudge.core.tokens import TokenUse
 from nudge.errors import UsageError
+from nudge.instants import Instant
+from nudge.progress.accounting import TokenAccount
+from nudge.progress.run_budget import RunBudget
+from nudge.tokens import TokenUse
 
 NOW = Instant(0)
 

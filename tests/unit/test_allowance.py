@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.allowance import Allowance, day_share
-from nudge.core.day_turn import DayTurn
-from nudge.core.instants import as_instant, to_datetime
-from nudge.core.meter import Colour, Meter
 from nudge.errors import NaiveDatetimeError, UsageError
+from nudge.instants import as_instant, to_datetime
+from nudge.spending.allowance import Allowance, day_share
+from nudge.spending.day_turn import DayTurn
+from nudge.spending.meter import Colour, Meter
 
 DOLLAR = 1_000_000
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.attention import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
-from nudge.core.claims import PING
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.core.pings import PingBudget
-from nudge.core.quiet import QuietHours
-from nudge.core.repeats import RepeatLedger, signature
+from nudge.attention.bucket import PingBudget
+from nudge.attention.quiet import QuietHours
+from nudge.attention.repeats import RepeatLedger, signature
+from nudge.attention.reserve import PING
+from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.errors import NaiveDatetimeError
+from nudge.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = parse_rfc3339("2026-02-20T23:00:00-05:00")

@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.bedtime import BedtimeCount, BedtimeTone, night_of
-from nudge.core.instants import parse_rfc3339
+from nudge.attention.bedtime import BedtimeCount, BedtimeTone, night_of
+from nudge.instants import parse_rfc3339
 
 TORONTO = ZoneInfo("America/Toronto")
 FRIDAY, SATURDAY = date(2026, 2, 20), date(2026, 2, 21)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.bedtime import BedtimeTone
-from nudge.core.coach.briefing_prompt import ANSWER_RULE, briefing_prompt
-from nudge.core.coach.briefings import Briefing
-from nudge.core.coach.fence import RULE
-from nudge.core.coach.heartbeat import Documents
-from nudge.core.coach.targets import Targets
-from nudge.core.coach.tokens import CONVERSATION_CAP
-from nudge.core.instants import HOUR, Instant
+from nudge.attention.bedtime import BedtimeTone
+from nudge.coach.briefing_prompt import ANSWER_RULE, briefing_prompt
+from nudge.coach.briefings import Briefing
+from nudge.coach.fence import RULE
+from nudge.coach.heartbeat_prompt import Documents
+from nudge.coach.prompt_size import CONVERSATION_CAP
+from nudge.coach.targets import Targets
+from nudge.instants import HOUR, Instant
 from tests.times import NOON
 
 TARGETS = Targets()

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.home import Home
-from nudge.adapters.settings import Settings
-from nudge.app.books import SpendingPlan, SpendingStatus
-from nudge.app.ports.ledger import DaySpent
-from nudge.core.holds import Account
-from nudge.core.instants import HOUR, Instant, as_instant
-from nudge.core.lifecycle import SpendingState
-from nudge.core.meter import Meter
+from nudge.cli.budget_text import budget_lines, detail_lines, every_day, history_line
+from nudge.cli.status_text import status_text
 from nudge.errors import ConfigError
-from nudge.surfaces.cli.budget_text import budget_lines, detail_lines, every_day, history_line
-from nudge.surfaces.cli.status_text import status_text
-from nudge.surfaces.spending_plan import plan_of, routes_of
+from nudge.home.folder import Home
+from nudge.home.settings import Settings
+from nudge.home.spending_plan import plan_of, routes_of
+from nudge.instants import HOUR, Instant, as_instant
+from nudge.spending.books import SpendingPlan, SpendingStatus
+from nudge.spending.holds import Account
+from nudge.spending.lifecycle import SpendingState
+from nudge.spending.meter import Meter
+from nudge.spending.store import DaySpent
 
 NOON = as_instant(datetime(2026, 11, 15, 12, tzinfo=UTC))
 STATUS = SpendingStatus(

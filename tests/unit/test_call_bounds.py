@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.app.call_bounds import MESSAGE_TOKENS, TOOL_TOKENS, as_use, least_output_tokens, most_input_tokens
-from nudge.app.ports.model import ModelRequest, Purpose, Turn, Usage
-from nudge.core.tokens import TokenUse, estimate_tokens, most_tokens
+from nudge.model import ModelRequest, Purpose, Turn, Usage
+from nudge.spending.call_bounds import MESSAGE_TOKENS, TOOL_TOKENS, as_use, least_output_tokens, most_input_tokens
+from nudge.tokens import TokenUse, estimate_tokens, most_tokens
 
 TEXT = st.text(max_size=200)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.claims import PING
-from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339, to_datetime
-from nudge.core.pings import PingBudget
+from nudge.attention.bucket import PingBudget
+from nudge.attention.reserve import PING
+from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339, to_datetime
 
 NOON = parse_rfc3339("2026-02-20T12:00:00Z")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.actions import (
+from nudge.coach.actions import (
     Action,
     AddReminder,
     RefusedAction,
@@ -20,10 +20,10 @@ from nudge.core.coach.actions import (
     read_action,
     read_actions,
 )
-from nudge.core.coach.documents import Document
-from nudge.core.coach.effects import apply_to_goals, apply_to_memory, confirm, explain
-from nudge.core.coach.targets import Targets
-from nudge.core.instants import HOUR, Instant, parse_rfc3339
+from nudge.coach.documents import Document
+from nudge.coach.effects import apply_to_goals, apply_to_memory, confirm, explain
+from nudge.coach.targets import Targets
+from nudge.instants import HOUR, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 TARGETS = Targets()

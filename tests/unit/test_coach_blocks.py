@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from nudge.core.coach.blocks import Kind, find_blocks, split_lines
+from nudge.coach.blocks import Kind, find_blocks, split_lines
 
 _ORACLE = MarkdownIt("commonmark")
 

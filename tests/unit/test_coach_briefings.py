@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.bedtime import BedtimeTone as Tone
-from nudge.core.coach.briefings import (
+from nudge.attention.bedtime import BedtimeTone as Tone
+from nudge.coach.bedtime import bedtime_nudge, next_look_at
+from nudge.coach.briefings import (
     Briefing,
     bedtime_of,
     folds_into_review,
@@ -17,10 +18,9 @@ from nudge.core.coach.briefings import (
     opens_with_morning,
     period_key,
 )
-from nudge.core.coach.escalation import bedtime_nudge, next_look_at
-from nudge.core.coach.facts import CoachState
-from nudge.core.coach.targets import Targets
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, as_instant, rfc3339, to_datetime
+from nudge.coach.facts import CoachState
+from nudge.coach.targets import Targets
+from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant, rfc3339, to_datetime
 
 TORONTO = ZoneInfo("America/Toronto")
 TARGETS = Targets()

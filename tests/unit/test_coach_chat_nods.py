@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.core.coach.chat import chat
-from nudge.core.coach.facts import CoachFacts, Purpose
-from nudge.core.coach.voice import FINE
+from nudge.coach.facts import CoachFacts, Purpose
+from nudge.coach.small_talk import chat
+from nudge.coach.voice import FINE
 from tests.times import NOON
 
 
@@ -32,10 +32,10 @@ def test_the_words_under_a_photo_are_read() -> None:
 
 
 def test_the_first_word_of_a_night_does_not_promise_an_hour_that_is_gone() -> None:
-    from nudge.core.coach.briefings import Briefing
-    from nudge.core.coach.facts import CoachState
-    from nudge.core.coach.offline import answer
-    from nudge.core.coach.voice import LATE_CASUAL
+    from nudge.coach.briefings import Briefing
+    from nudge.coach.facts import CoachState
+    from nudge.coach.rules import answer
+    from nudge.coach.voice import LATE_CASUAL
     from tests.times import toronto
 
     now = toronto(2026, 2, 19, 1, 15)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.actions import SetQuiet, UpdateMemory
-from nudge.core.coach.conversation import REPLY_RULE, REPLY_SCHEMA, conversation, parse_reply
-from nudge.core.coach.facts import Turn
-from nudge.core.coach.fence import RULE, fence
-from nudge.core.coach.heartbeat import Documents
-from nudge.core.coach.targets import Targets
-from nudge.core.coach.tokens import estimate
-from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339
+from nudge.coach.actions import SetQuiet, UpdateMemory
+from nudge.coach.conversation_prompt import REPLY_RULE, REPLY_SCHEMA, conversation, parse_reply
+from nudge.coach.facts import Turn
+from nudge.coach.fence import RULE, fence
+from nudge.coach.heartbeat_prompt import Documents
+from nudge.coach.prompt_size import estimate
+from nudge.coach.targets import Targets
+from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 TARGETS = Targets()
@@ -85,7 +85,7 @@ def test_nothing_passes_the_cap(sizes: list[tuple[str, int]]) -> None:
 
 
 def test_the_templates_and_a_talk_stay_near_4500_tokens() -> None:
-    folder = files("nudge") / "data" / "templates"
+    folder = files("nudge") / "home" / "templates" / "documents"
     documents = Documents(
         *((folder / f"{name}.md").read_text(encoding="utf-8") for name in ("GOALS", "MEMORY", "AGENTS", "HEARTBEAT"))
     )

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
-from nudge.core.instants import HOUR, Instant, parse_rfc3339
+from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.instants import HOUR, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 

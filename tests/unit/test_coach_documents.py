@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.documents import Document, one_line, section_key, without_comments
-from nudge.core.coach.edits import append_to_section, remove_line, replace_item, replace_prose, replace_section_lines
+from nudge.coach.documents import Document, one_line, section_key, without_comments
+from nudge.coach.edits import append_to_section, remove_line, replace_item, replace_prose, replace_section_lines
 from nudge.errors import UsageError
 
 GOALS = """# Goals

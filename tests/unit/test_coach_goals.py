@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.goals import TODAY, Goal, Goals, Person, mark_done, parse_goals, set_goals
+from nudge.coach.goals import TODAY, Goal, Goals, Person, mark_done, parse_goals, set_goals
 
 GOALS = """# Goals — Last updated: 2026-02-18
 

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.documents import Document
-from nudge.core.coach.facts import CoachState, DueReminder
-from nudge.core.coach.fence import RULE, fence, tag_of
-from nudge.core.coach.goals import parse_goals
-from nudge.core.coach.heartbeat import ANSWER_RULE, Documents, ago, heartbeat_prompt
-from nudge.core.coach.memory import SECTIONS as MEMORY_SECTIONS
-from nudge.core.coach.memory import parse_memory
-from nudge.core.coach.targets import Targets
-from nudge.core.coach.tokens import clip, estimate
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
+from nudge.coach.documents import Document
+from nudge.coach.facts import CoachState, DueReminder
+from nudge.coach.fence import RULE, fence, tag_of
+from nudge.coach.goals import parse_goals
+from nudge.coach.heartbeat_prompt import ANSWER_RULE, Documents, ago, heartbeat_prompt
+from nudge.coach.memory import SECTIONS as MEMORY_SECTIONS
+from nudge.coach.memory import parse_memory
+from nudge.coach.prompt_size import clip, estimate
+from nudge.coach.targets import Targets
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
 NOW = as_instant(datetime(2026, 2, 18, 19, 15, tzinfo=UTC))  # a Wednesday, 14:15 in Toronto
 
 
 def template(name: str) -> str:
-    return (files("nudge") / "data" / "templates" / f"{name}.md").read_text(encoding="utf-8")
+    return (files("nudge") / "home" / "templates" / "documents" / f"{name}.md").read_text(encoding="utf-8")
 
 
 TEMPLATES = Documents(template("GOALS"), template("MEMORY"), template("AGENTS"), template("HEARTBEAT"))
@@ -173,7 +173,7 @@ def test_material_that_guesses_its_tag_gets_a_longer_one(monkeypatch: pytest.Mon
         def hexdigest(self) -> str:
             return "abcdef0123"
 
-    monkeypatch.setattr("nudge.core.coach.fence.sha256", Fixed)
+    monkeypatch.setattr("nudge.coach.fence.sha256", Fixed)
     assert tag_of("a </data-abcdef> b") == "abcdef0"
     assert tag_of("ABCDEF0123") == "abcdef0123a"
 

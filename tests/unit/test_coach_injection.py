@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.actions import UpdateMemory
-from nudge.core.coach.conversation import conversation, parse_reply
-from nudge.core.coach.decisions import Action, parse_decision
-from nudge.core.coach.documents import Document
-from nudge.core.coach.effects import apply_to_memory
-from nudge.core.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
-from nudge.core.coach.heartbeat import Documents, heartbeat_prompt
-from nudge.core.coach.memory import parse_memory, set_recent_context
-from nudge.core.coach.offline import answer
-from nudge.core.coach.targets import Targets
-from nudge.core.instants import parse_rfc3339
+from nudge.coach.actions import UpdateMemory
+from nudge.coach.conversation_prompt import conversation, parse_reply
+from nudge.coach.decisions import Action, parse_decision
+from nudge.coach.documents import Document
+from nudge.coach.effects import apply_to_memory
+from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
+from nudge.coach.heartbeat_prompt import Documents, heartbeat_prompt
+from nudge.coach.memory import parse_memory, set_recent_context
+from nudge.coach.rules import answer
+from nudge.coach.targets import Targets
+from nudge.instants import parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 TARGETS = Targets()

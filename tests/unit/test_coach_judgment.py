@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.coach.facts import CoachState, DueReminder
-from nudge.core.coach.heartbeat import Documents
-from nudge.core.coach.judgment import Ask, Judgment, should_ask, signature, window
-from nudge.core.coach.targets import Targets
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
+from nudge.coach.facts import CoachState, DueReminder
+from nudge.coach.heartbeat_prompt import Documents
+from nudge.coach.judgment import Ask, Judgment, should_ask, signature, window
+from nudge.coach.targets import Targets
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
 TARGETS = Targets()
 TEXTS = Documents("goals", "memory", "agents", "checklist")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.dates import parse_due
-from nudge.core.coach.documents import Document
-from nudge.core.coach.memory import (
+from nudge.coach.dates import parse_due
+from nudge.coach.documents import Document
+from nudge.coach.memory import (
     Commitment,
     Memory,
     add_commitment,

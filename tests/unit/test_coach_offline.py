@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.bedtime import BedtimeTone
-from nudge.core.coach.briefings import Briefing
-from nudge.core.coach.conversation import parse_reply
-from nudge.core.coach.decisions import Action, parse_decision
-from nudge.core.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
-from nudge.core.coach.goals import parse_goals
-from nudge.core.coach.memory import parse_memory
-from nudge.core.coach.offline import answer
-from nudge.core.coach.questions import questions
-from nudge.core.coach.review import start
-from nudge.core.coach.voice import BEDTIME, HELP, pick
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, as_instant
+from nudge.attention.bedtime import BedtimeTone
+from nudge.coach.briefings import Briefing
+from nudge.coach.conversation_prompt import parse_reply
+from nudge.coach.decisions import Action, parse_decision
+from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
+from nudge.coach.goals import parse_goals
+from nudge.coach.memory import parse_memory
+from nudge.coach.review import start
+from nudge.coach.review_questions import questions
+from nudge.coach.rules import answer
+from nudge.coach.voice import BEDTIME, HELP, pick
+from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 GOALS = parse_goals(
     "## North Star\n- Do good work\n## This Quarter\n1. Write daily\n## This Week\n1. Finish the draft\n"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.documents import Document
-from nudge.core.coach.pruning import prune
-from nudge.core.coach.stances import contradict, forbids
+from nudge.coach.documents import Document
+from nudge.coach.pruning import prune
+from nudge.coach.stances import contradict, forbids
 
 TODAY = date(2026, 2, 21)
 

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.questions import BLOCKS, questions
-from nudge.core.coach.replies import Reply, next_three, reads_as
-from nudge.core.coach.review import (
+from nudge.coach.review import (
     CONTINUE,
     FINISH_OR_SKIP,
     Effects,
@@ -25,7 +23,9 @@ from nudge.core.coach.review import (
     ask,
     start,
 )
-from nudge.core.instants import DAY, HOUR, MINUTE, Instant, as_instant
+from nudge.coach.review_questions import BLOCKS, questions
+from nudge.coach.review_replies import Reply, next_three, reads_as
+from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 ZONE = ZoneInfo("America/Toronto")
 SATURDAY = as_instant(datetime(2026, 2, 21, 10, tzinfo=ZONE))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.coach.documents import Document
-from nudge.core.coach.targets import Parsed, Targets, choose, parse_targets, set_target
-from nudge.core.instants import as_instant
+from nudge.coach.documents import Document
+from nudge.coach.targets import Parsed, Targets, choose, parse_targets, set_target
 from nudge.errors import UsageError
+from nudge.instants import as_instant
 
 DEFAULTS = {
     "bedtime_target": "01:00",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from nudge.surfaces.cli.table import COMMANDS
+from nudge.cli.table import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 SECRET = re.compile(r"(?i)\b\w*(?:key|token|secret|password|passwd)\w*\s*[=:]\s*\S")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.document_files import HomeDocuments, write_atomically
-from nudge.adapters.home import Home
+from nudge.home.documents import HomeDocuments, write_atomically
+from nudge.home.folder import Home
 
 
 @pytest.fixture

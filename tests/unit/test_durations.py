@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.durations import LONGEST, format_duration, parse_duration
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND
+from nudge.durations import LONGEST, format_duration, parse_duration
 from nudge.errors import UsageError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.economics import RunBudget
-from nudge.core.enforcement import EnforcementLevel
-from nudge.core.injection import Urgency
-from nudge.core.instants import SECOND, Instant
-from nudge.core.run_limits import BudgetEnforcementMode, EconomicsTuning
-from nudge.core.tokens import TokenUse
 from nudge.errors import NaiveDatetimeError, UsageError
+from nudge.instants import SECOND, Instant
+from nudge.progress.enforcement import EnforcementLevel
+from nudge.progress.injection import Urgency
+from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning
+from nudge.tokens import TokenUse
 
 STRICT, ADVISORY, SOFT = BudgetEnforcementMode
 NONE, WARN, RESTRICTED, HARD = EnforcementLevel

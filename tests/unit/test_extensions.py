@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.economics import RunBudget
-from nudge.core.enforcement import EnforcementLevel
-from nudge.core.extensions import ExtensionRequest
-from nudge.core.instants import SECOND, Instant, to_datetime
-from nudge.core.run_limits import EconomicsTuning
-from nudge.core.tokens import TokenUse
 from nudge.errors import UsageError
+from nudge.instants import SECOND, Instant, to_datetime
+from nudge.progress.enforcement import EnforcementLevel
+from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_limits import EconomicsTuning
+from nudge.tokens import TokenUse
 
 NOW = Instant(1_772_366_400 * SECOND)
 

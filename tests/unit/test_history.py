@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.history import Compaction, Message, compact, extract, message_tokens
 from nudge.errors import UsageError
+from nudge.progress.compaction import Compaction, Message, compact, extract, message_tokens
 
 
 def user(text: str) -> Message:

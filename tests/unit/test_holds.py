@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.holds import (
+from nudge.errors import UsageError
+from nudge.instants import Instant
+from nudge.spending.holds import (
     Account,
     AccountKey,
     AccountKind,
@@ -26,9 +28,7 @@ from nudge.core.holds import (
     reserve,
     settle,
 )
-from nudge.core.instants import Instant
-from nudge.core.rates import Caching, Price, Rates
-from nudge.errors import UsageError
+from nudge.spending.rates import Caching, Price, Rates
 
 HELD, SETTLED, CANCELLED, EXPIRED = HoldState
 A_DOLLAR_A_TOKEN = Price(Rates(*[10**12] * 5))

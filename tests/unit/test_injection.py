@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.injection import Injection, Nudge, Urgency, inject
 from nudge.errors import UsageError
+from nudge.progress.injection import Injection, Nudge, Urgency, inject
 
 HINT, WARNING, CRITICAL = Urgency
 

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.open_store import open_store
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.telegram.updates import read_update
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.app.ports.messenger import Inbound
-from nudge.app.ports.records import Agent
-from nudge.core.coach.documents import Document
-from nudge.core.instants import DAY, HOUR
-from nudge.core.reminder import ReminderSpec, Source
+from nudge.channels.telegram.updates import read_update
+from nudge.coach.documents import Document
+from nudge.instants import DAY, HOUR
+from nudge.queue.channel import Inbound
+from nudge.queue.records import Agent
+from nudge.reminders import ReminderSpec, Source
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.instants import (
+from nudge.errors import NaiveDatetimeError, UsageError
+from nudge.instants import (
     Instant,
     as_instant,
     from_local,
@@ -17,7 +18,6 @@ from nudge.core.instants import (
     to_datetime,
     zone_of,
 )
-from nudge.errors import NaiveDatetimeError, UsageError
 
 
 @given(st.integers(-(2**50), 2**53), st.sampled_from(["UTC", "America/Toronto", "Australia/Lord_Howe"]))

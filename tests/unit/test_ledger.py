@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nudge.adapters.price_file import load_prices
-from nudge.app.ledger import HeldCall, Ledger
-from nudge.core.holds import HoldState
-from nudge.core.prices import PriceTable
-from nudge.core.tokens import TokenUse
 from nudge.errors import BudgetExhaustedError, UsageError
+from nudge.home.prices import load_prices
+from nudge.spending.holds import HoldState
+from nudge.spending.memory_ledger import HeldCall, Ledger
+from nudge.spending.prices import PriceTable
+from nudge.tokens import TokenUse
 
 PRICES = load_prices()
 PENNY = PriceTable.of({"models": {"penny": dict.fromkeys(["input", "output", "cache_read", "cache_write"], 1)}})

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.allowance import Allowance
-from nudge.core.instants import DAY, HOUR, Instant, as_instant
-from nudge.core.lifecycle import (
+from nudge.instants import DAY, HOUR, Instant, as_instant
+from nudge.spending.allowance import Allowance
+from nudge.spending.lifecycle import (
     Alert,
     CancelSiblings,
     ClearWake,
@@ -21,7 +21,7 @@ from nudge.core.lifecycle import (
     state_of,
     step,
 )
-from nudge.core.meter import SpendingDay
+from nudge.spending.meter import SpendingDay
 
 AWAKE, WINDING_DOWN, ASLEEP, EXCEEDED = SpendingState
 MIDNIGHT = as_instant(datetime(2026, 11, 2, tzinfo=UTC))

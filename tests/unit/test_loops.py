@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.core.loops import LoopDetector, LoopTuning
+from nudge.progress.loops import LoopDetector, LoopTuning
 from tests.unit.loop_scenarios import SCENARIOS
 from tests.unit.loop_steps import NOT_YET, Call, Later, Person, Says, Scenario, Step, Streams, Together
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from nudge.core.loops import LoopAction, LoopDetector, LoopKind, LoopResult, LoopTuning
 from nudge.errors import UsageError
+from nudge.progress.loops import LoopAction, LoopDetector, LoopKind, LoopResult, LoopTuning
 
 NONE, NUDGE, WARN, REFUSE = LoopAction.NONE, LoopAction.NUDGE, LoopAction.WARN, LoopAction.REFUSE
 

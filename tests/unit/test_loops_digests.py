@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from nudge.core.loops.outcomes import error_digest, result_digest, shows_trouble
-from nudge.core.loops.signature import signature
+from nudge.progress.loops.outcomes import error_digest, result_digest, shows_trouble
+from nudge.progress.loops.signature import signature
 
 ID_1, ID_2 = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "0b1c2d3e-7425-40de-944b-aaaaaaaaaaaa"
 

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.loops import UNKNOWN, LoopDetector, LoopTuning
+from nudge.progress.loops import UNKNOWN, LoopDetector, LoopTuning
 from tests.unit.loop_steps import Call, Person, Says, Step, Streams, Together
 from tests.unit.test_loops import take
 

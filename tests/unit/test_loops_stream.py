@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.loops import LoopDetector, LoopTuning
-from nudge.core.loops.stream import Part, StreamReader
+from nudge.progress.loops import LoopDetector, LoopTuning
+from nudge.progress.loops.stream import Part, StreamReader
 
 CHANT = "I will write the schema to the file now. "
 

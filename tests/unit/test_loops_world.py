@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from nudge.core.loops import LoopDetector, LoopResult
+from nudge.progress.loops import LoopDetector, LoopResult
 
 STRETCHES = ("look", "page", "mend", "poll", "retry", "commit", "type", "search")
 

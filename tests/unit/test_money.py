@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.money import MOST, as_micros, format_money, parse_money
 from nudge.errors import UsageError
+from nudge.spending.money import MOST, as_micros, format_money, parse_money
 
 
 @pytest.mark.parametrize(

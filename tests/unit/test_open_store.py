@@ -6,9 +6,9 @@ import logging
 
 import pytest
 
-from nudge.adapters.open_store import open_store, sqlite_path
-from nudge.adapters.postgres import PostgresDatabase
 from nudge.errors import NotConfiguredError, StoreError
+from nudge.stores.open import open_store, sqlite_path
+from nudge.stores.postgres import PostgresDatabase
 from tests.integration.outside import everything_said
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.core.instants import Instant
+from nudge.cli.past_time import parse_past
 from nudge.errors import UsageError
-from nudge.surfaces.cli.past_time import parse_past
+from nudge.instants import Instant
 from tests.times import TORONTO, toronto
 
 NOW = toronto(2026, 11, 1, 10)

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from nudge.core.injection import Urgency
-from nudge.core.phases import Phase, PhaseTracker, has_plan
-from nudge.core.tool_kinds import ToolKind, ToolKinds
 from nudge.errors import UsageError
+from nudge.progress.injection import Urgency
+from nudge.progress.phases import Phase, PhaseTracker, has_plan
+from nudge.progress.tool_kinds import ToolKind, ToolKinds
 
 EXPLORATION, PLANNING, ACTING, VERIFYING, WRAPUP = Phase
 SATURATED = "You've read {} files without making edits. Consider transitioning to the action phase."

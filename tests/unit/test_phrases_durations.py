@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, from_local
-from nudge.core.phrases import understand_duration
 from nudge.errors import InvalidPhraseError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, from_local
+from nudge.phrases import understand_duration
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

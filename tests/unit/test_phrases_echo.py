@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, from_local
-from nudge.core.phrases import Understood, understand
-from nudge.core.phrases.echo import distance
-from nudge.core.phrases.refusal import shown
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, from_local
+from nudge.phrases import Understood, understand
+from nudge.phrases.echo import distance
+from nudge.phrases.refusal import shown
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nudge.core.instants import HOUR
-from nudge.core.phrases import dateparser_gate
-from nudge.core.phrases.dateparser_gate import translate
-from nudge.core.phrases.pieces import InDays, OnDate, OnWeekday, Shift
+from nudge.instants import HOUR
+from nudge.phrases import dateparser_gate
+from nudge.phrases.dateparser_gate import translate
+from nudge.phrases.pieces import InDays, OnDate, OnWeekday, Shift
 
 Parse = Callable[[datetime, str, str], datetime | None]
 

@@ -10,11 +10,11 @@ from dateutil.rrule import rrulestr
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from nudge.core.instants import SECOND, Instant, from_local, local_date, to_datetime
-from nudge.core.phrases import Understood, dateparser_gate, split_reminder, understand, understand_duration
-from nudge.core.phrases.echo import absolute
-from nudge.core.phrases.vocabulary import VOCABULARY
 from nudge.errors import InvalidPhraseError
+from nudge.instants import SECOND, Instant, from_local, local_date, to_datetime
+from nudge.phrases import Understood, dateparser_gate, split_reminder, understand, understand_duration
+from nudge.phrases.echo import absolute
+from nudge.phrases.vocabulary import VOCABULARY
 
 ZONES = ("America/Toronto", "Europe/London", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu", "UTC")
 MARKS = (

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import HOUR, MINUTE, SECOND, Instant, from_local, to_datetime
-from nudge.core.phrases import understand
+from nudge.instants import HOUR, MINUTE, SECOND, Instant, from_local, to_datetime
+from nudge.phrases import understand
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

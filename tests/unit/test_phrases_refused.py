@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import from_local
-from nudge.core.phrases import understand
 from nudge.errors import InvalidPhraseError
+from nudge.instants import from_local
+from nudge.phrases import understand
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

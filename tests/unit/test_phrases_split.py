@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import MINUTE, from_local, to_datetime
-from nudge.core.phrases import split_reminder
 from nudge.errors import InvalidPhraseError
+from nudge.instants import MINUTE, from_local, to_datetime
+from nudge.phrases import split_reminder
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.claims import PING
-from nudge.core.instants import HOUR, MINUTE, Instant, as_instant, parse_rfc3339
-from nudge.core.pings import PingBudget, level_at
+from nudge.attention.bucket import PingBudget, level_at
+from nudge.attention.reserve import PING
 from nudge.errors import NaiveDatetimeError, UsageError
+from nudge.instants import HOUR, MINUTE, Instant, as_instant, parse_rfc3339
 
 NOON = parse_rfc3339("2026-02-20T12:00:00Z")
 TORONTO = ZoneInfo("America/Toronto")

@@ -9,11 +9,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
-from nudge.core.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.core.pool import BudgetPool, Spending
-from nudge.core.pool_rules import kept_back, left_for_children, offer
-from nudge.core.pool_tree import ReservationState
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
+from nudge.instants import MINUTE, SECOND, Instant, to_datetime
+from nudge.progress.pool import BudgetPool, Spending
+from nudge.progress.pool_rules import kept_back, left_for_children, offer
+from nudge.progress.pool_tree import ReservationState
 
 NOW = Instant(1_772_366_400 * SECOND)
 OPEN, RELEASED, REVOKED, EXPIRED = ReservationState

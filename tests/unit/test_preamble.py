@@ -5,10 +5,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import MINUTE, Instant, parse_rfc3339
-from nudge.core.pings import PingBudget
-from nudge.core.preamble import ONE_PING, PING_GUIDANCE, background_preamble, budget_line
-from nudge.core.upcoming import UpcomingTask, upcoming
+from nudge.attention.bucket import PingBudget
+from nudge.attention.forward_schedule import UpcomingTask, upcoming
+from nudge.attention.preamble import ONE_PING, PING_GUIDANCE, background_preamble, budget_line
+from nudge.instants import MINUTE, Instant, parse_rfc3339
 
 SIX = parse_rfc3339("2026-02-20T18:00:00-05:00")
 TORONTO = ZoneInfo("America/Toronto")

@@ -16,13 +16,13 @@ from genai_prices.types import ModelPrice, TieredPrices
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.adapters.price_file import load_prices
-from nudge.app.ports.model import Usage
-from nudge.core.money import parse_money
-from nudge.core.prices import PriceTable, lay_over
-from nudge.core.rates import KINDS, Caching
-from nudge.core.tokens import TokenUse, estimate_tokens, token_use
 from nudge.errors import ConfigError, NotConfiguredError, UsageError
+from nudge.home.prices import load_prices
+from nudge.model import Usage
+from nudge.spending.money import parse_money
+from nudge.spending.prices import PriceTable, lay_over
+from nudge.spending.rates import KINDS, Caching
+from nudge.tokens import TokenUse, estimate_tokens, token_use
 
 SHIPPED = load_prices()
 READ_AT = datetime(2026, 11, 15, tzinfo=UTC)
@@ -360,7 +360,7 @@ def test_a_named_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 def test_the_shipped_file_states_every_kind_of_token() -> None:
-    text = resources.files("nudge").joinpath("data", "prices.toml").read_text()
+    text = resources.files("nudge").joinpath("spending", "prices.toml").read_text()
     for name, model in tomllib.loads(text)["models"].items():
         assert set(KINDS) <= set(model), name
 

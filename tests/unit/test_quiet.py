@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.instants import DAY, MINUTE, Instant, parse_rfc3339, rfc3339, to_datetime
-from nudge.core.quiet import QuietHours
+from nudge.attention.quiet import QuietHours
 from nudge.errors import UsageError
+from nudge.instants import DAY, MINUTE, Instant, parse_rfc3339, rfc3339, to_datetime
 
 TORONTO = ZoneInfo("America/Toronto")
 KOLKATA = ZoneInfo("Asia/Kolkata")

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import pytest
 
-from nudge.adapters.logs import NOISY, configure_logs
-from nudge.core.redaction import HIDDEN, redact
+from nudge.home.logs import NOISY, configure_logs
+from nudge.redaction import HIDDEN, redact
 
 KEY = "sk-ant-api03-" + "Zx9" * 12
 TOKEN = "123456789:" + "AAH-x_Y" * 5

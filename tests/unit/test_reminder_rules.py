@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.core.priority import Priority
-from nudge.core.reminder import Act, Late, Mode, Status, after_firing, after_passing, due, first_slot, judge
-from nudge.core.reminder.late import default_limit, late_label
-from nudge.core.when import At, Every, occurrences
 from nudge.errors import UsageError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.priority import Priority
+from nudge.reminders import Act, Late, Mode, Status, after_firing, after_passing, due, first_slot, judge
+from nudge.reminders.late import default_limit, late_label
+from nudge.schedules import At, Every, occurrences
 from tests.times import NOON, TORONTO, toronto
 from tests.unit.reminder_values import reminder
 

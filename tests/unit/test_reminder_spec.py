@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.core.priority import Priority
-from nudge.core.reminder import (
+from nudge.errors import NudgeError, UsageError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.priority import Priority
+from nudge.reminders import (
     Condition,
     Late,
     Mode,
@@ -25,9 +26,8 @@ from nudge.core.reminder import (
     same_schedule,
     schedule_words,
 )
-from nudge.core.reminder.editing import edited
-from nudge.core.when import At, Cron, Every, Idle, Rrule
-from nudge.errors import NudgeError, UsageError
+from nudge.reminders.editing import edited
+from nudge.schedules import At, Cron, Every, Idle, Rrule
 from tests.times import NOON, TORONTO, toronto
 from tests.unit.reminder_values import reminder
 

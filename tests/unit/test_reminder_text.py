@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nudge.core.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.core.reminder import Reply, Source, counted, delivered_text, read_reply
-from nudge.core.reminder.templates import check_template, fill
 from nudge.errors import UsageError
+from nudge.instants import HOUR, MINUTE, SECOND, Instant
+from nudge.reminders import Reply, Source, counted, delivered_text, read_reply
+from nudge.reminders.templates import check_template, fill
 from tests.times import NOON, toronto
 from tests.unit.reminder_values import reminder
 

@@ -4,8 +4,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, Instant, parse_rfc3339
-from nudge.core.repeats import RepeatLedger, normalised, signature
+from nudge.attention.repeats import RepeatLedger, normalised, signature
+from nudge.instants import DAY, HOUR, Instant, parse_rfc3339
 
 TORONTO = ZoneInfo("America/Toronto")
 NOON = parse_rfc3339("2026-02-20T12:00:00Z")

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.phases import Phase
-from nudge.core.reserves import RESERVES, PhaseReserves
 from nudge.errors import UsageError
+from nudge.progress.phases import Phase
+from nudge.progress.reserves import RESERVES, PhaseReserves
 
 EXPLORATION, PLANNING, ACTING, VERIFYING, WRAPUP = Phase
 LIMIT = 1_000

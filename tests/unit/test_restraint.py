@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.core.instants import HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.core.restraint import Availability, Restraint, RestraintKind, recognise
+from nudge.attention.restraint import Availability, Restraint, RestraintKind, recognise
+from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-20T21:00:00Z")
 BUSY, ALONE, AGAIN = RestraintKind.BUSY, RestraintKind.LEFT_ALONE, RestraintKind.ASK_AGAIN

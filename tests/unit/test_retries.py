@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.adapters.retries import SetbackError, Trouble, next_wait, parse_retry_after, persevere
-from nudge.core.instants import SECOND, Instant
+from nudge.backoff import SetbackError, Trouble, next_wait, parse_retry_after, persevere
 from nudge.errors import ModelUnavailableError
+from nudge.instants import SECOND, Instant
 
 NOW = Instant(1_800_000_000 * SECOND)  # Fri, 15 Jan 2027 08:00:00 GMT
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.price_file import load_prices
-from nudge.app.ports.model import Purpose
-from nudge.core.routing import PURPOSES, Routes
 from nudge.errors import ConfigError, UsageError
+from nudge.home.prices import load_prices
+from nudge.model import Purpose
+from nudge.spending.routing import PURPOSES, Routes
 
 SHIPPED = load_prices()
 

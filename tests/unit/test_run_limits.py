@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from nudge.core.economics import RunBudget
-from nudge.core.enforcement import EnforcementLevel
-from nudge.core.instants import SECOND, Instant
-from nudge.core.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits
-from nudge.core.tokens import TokenUse
 from nudge.errors import UsageError
+from nudge.instants import SECOND, Instant
+from nudge.progress.enforcement import EnforcementLevel
+from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits
+from nudge.tokens import TokenUse
 
 STRICT, ADVISORY, SOFT = BudgetEnforcementMode
 NONE, WARN, RESTRICTED, HARD = EnforcementLevel

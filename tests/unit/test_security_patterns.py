@@ -9,10 +9,10 @@ from types import FrameType
 
 import pytest
 
-from nudge.adapters.telegram.richtext import parse_markdown
-from nudge.adapters.telegram.splitting import split
-from nudge.core.coach.documents import Document, section_key, without_comments
-from nudge.core.restraint import recognise
+from nudge.attention.restraint import recognise
+from nudge.channels.telegram.richtext import parse_markdown
+from nudge.channels.telegram.splitting import split
+from nudge.coach.documents import Document, section_key, without_comments
 
 _ENOUGH_SECONDS = 20
 

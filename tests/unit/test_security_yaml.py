@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.roles import load_role
-from nudge.adapters.routines import read_routine
 from nudge.errors import ConfigError
+from nudge.home.roles import load_role
+from nudge.home.routines import read_routine
 
 _PAIRS = zip("abcdefg", "bcdefgh", strict=True)
 _NINE = "".join(f"{name}: &{name} [{', '.join([f'*{last}'] * 9)}]\n" for last, name in _PAIRS)

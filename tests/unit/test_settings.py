@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.settings import read_env_file, read_toml
 from nudge.errors import ConfigError
+from nudge.home.settings import read_env_file, read_toml
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.core.simulation.compare import AS_CONFIGURED, Row, compare, variants
-from nudge.core.simulation.summary import summarise
-from nudge.core.simulation.timeline import Timeline
 from nudge.errors import UsageError
-from nudge.surfaces.simulation.text import comparison_lines
+from nudge.simulation.compare import AS_CONFIGURED, Row, compare, variants
+from nudge.simulation.summary import summarise
+from nudge.simulation.text import comparison_lines
+from nudge.simulation.timeline import Timeline
 from tests.unit.test_simulation_timeline import WEEK, at, sent
 
 

@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nudge.core.instants import HOUR, Instant
-from nudge.core.lifecycle import PAUSED
-from nudge.core.outcome import Result
-from nudge.core.simulation.timeline import Asked, Noted, Said, Sample, Signal, Timeline, clock_changes, in_order
-from nudge.surfaces.simulation.html import page
-from nudge.surfaces.simulation.markup import safe, tag
-from nudge.surfaces.simulation.text import clipped, dollars, summary_lines, timeline_lines
+from nudge.instants import HOUR, Instant
+from nudge.queue.outcomes import Result
+from nudge.simulation.html import page
+from nudge.simulation.markup import safe, tag
+from nudge.simulation.text import clipped, dollars, summary_lines, timeline_lines
+from nudge.simulation.timeline import Asked, Noted, Said, Sample, Signal, Timeline, clock_changes, in_order
+from nudge.spending.lifecycle import PAUSED
 from tests.unit.test_simulation_timeline import WEEK, at, ended, sent
 
 EVENTS = (

@@ -9,31 +9,31 @@ from pathlib import Path
 
 import pytest
 
-from nudge.adapters.home import Home
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.price_file import load_prices
-from nudge.adapters.settings import Settings
-from nudge.adapters.sqlite import SqliteDatabase
-from nudge.app.ports.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.app.ports.records import Agent, FeedLine
-from nudge.core.coach.facts import CoachFacts
-from nudge.core.coach.facts import Purpose as FactsPurpose
-from nudge.core.instants import DAY, HOUR, Instant
-from nudge.core.outcome import Outcome, Result
-from nudge.core.routing import Routes
-from nudge.core.simulation.timeline import Asked
-from nudge.core.when import Cron, Every
+from nudge.cli.commands.init import make_home
+from nudge.coach.facts import CoachFacts
+from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import ConfigError, StoreError, UsageError
-from nudge.surfaces.cli.commands.init import make_home
-from nudge.surfaces.simulation.carry_over import from_the_start
-from nudge.surfaces.simulation.documents import DocumentsInMemory
-from nudge.surfaces.simulation.engine import ids_from
-from nudge.surfaces.simulation.home_copy import copied_database, copied_home
-from nudge.surfaces.simulation.journal import Journal, JournalStore
-from nudge.surfaces.simulation.models import CountingModel, Rates, counted_usage
-from nudge.surfaces.simulation.overrides import overridden
-from nudge.surfaces.simulation.persons import load_person, shipped
-from nudge.surfaces.simulation.real_model import StandingStill
+from nudge.home.folder import Home
+from nudge.home.prices import load_prices
+from nudge.home.settings import Settings
+from nudge.instants import DAY, HOUR, Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.records import Agent, FeedLine
+from nudge.schedules import Cron, Every
+from nudge.simulation.carry_over import from_the_start
+from nudge.simulation.documents import DocumentsInMemory
+from nudge.simulation.engine import ids_from
+from nudge.simulation.home_copy import copied_database, copied_home
+from nudge.simulation.journal import Journal, JournalStore
+from nudge.simulation.models import CountingModel, Rates, counted_usage
+from nudge.simulation.overrides import overridden
+from nudge.simulation.persons import load_person, shipped
+from nudge.simulation.real_model import StandingStill
+from nudge.simulation.timeline import Asked
+from nudge.spending.routing import Routes
+from nudge.stores.sqlite import SqliteDatabase
 from tests.times import NOON
 
 RATES = Rates(load_prices(), Routes.of(), "standard")

@@ -7,12 +7,11 @@ from datetime import date
 
 import pytest
 
-from nudge.core.instants import HOUR, MINUTE, Instant, rfc3339
-from nudge.core.lifecycle import PAUSED, RESUMING, STOPPED
-from nudge.core.outcome import Result
-from nudge.core.simulation.folds import Line, lines_of, plain
-from nudge.core.simulation.summary import is_violation, summarise, summary_json
-from nudge.core.simulation.timeline import (
+from nudge.instants import HOUR, MINUTE, Instant, rfc3339
+from nudge.queue.outcomes import Result
+from nudge.simulation.folds import Line, lines_of, plain
+from nudge.simulation.summary import is_violation, summarise, summary_json
+from nudge.simulation.timeline import (
     Asked,
     Ended,
     Event,
@@ -29,6 +28,7 @@ from nudge.core.simulation.timeline import (
     in_order,
     wall_hour,
 )
+from nudge.spending.lifecycle import PAUSED, RESUMING, STOPPED
 from tests.times import TORONTO, toronto
 
 WEEK = Plan(date(2026, 2, 16), 7, "America/Toronto", person="owl", seed=3, quiet=(2 * 60, 10 * 60))

@@ -10,16 +10,16 @@ import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "spending.md"
 MODULES = [
-    "nudge.adapters.price_file",
-    "nudge.app.ledger",
-    "nudge.core.allowance",
-    "nudge.core.history",
-    "nudge.core.lifecycle",
-    "nudge.core.meter",
-    "nudge.core.money",
-    "nudge.core.prices",
-    "nudge.core.routing",
-    "nudge.core.tokens",
+    "nudge.home.prices",
+    "nudge.spending.memory_ledger",
+    "nudge.spending.allowance",
+    "nudge.progress.compaction",
+    "nudge.spending.lifecycle",
+    "nudge.spending.meter",
+    "nudge.spending.money",
+    "nudge.spending.prices",
+    "nudge.spending.routing",
+    "nudge.tokens",
 ]
 
 

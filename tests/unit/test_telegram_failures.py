@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from nudge.adapters.telegram.channel import TelegramChannel
-from nudge.adapters.telegram.client import TelegramClient
-from nudge.adapters.telegram.failures import BadRequestError, ConflictError, failure_of
-from nudge.app.ports.messenger import ChannelRefusedError
+from nudge.channels.telegram.channel import TelegramChannel
+from nudge.channels.telegram.client import TelegramClient
+from nudge.channels.telegram.failures import BadRequestError, ConflictError, failure_of
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
+from nudge.queue.channel import ChannelRefusedError
 
 TOKEN = "123:SECRET"
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.adapters.telegram.richtext import Entity, RichText, Style, parse_markdown
+from nudge.channels.telegram.richtext import Entity, RichText, Style, parse_markdown
 from nudge.testing.telegram_rules import check_entities
 
 B, I, S, C, P, L = Style.BOLD, Style.ITALIC, Style.STRIKE, Style.CODE, Style.PRE, Style.LINK  # noqa: E741

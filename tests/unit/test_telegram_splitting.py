@@ -7,8 +7,8 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.adapters.telegram.richtext import Entity, RichText, Style, parse_markdown
-from nudge.adapters.telegram.splitting import LIMIT, is_character_border, split
+from nudge.channels.telegram.richtext import Entity, RichText, Style, parse_markdown
+from nudge.channels.telegram.splitting import LIMIT, is_character_border, split
 from nudge.testing.telegram_rules import check_entities, units
 
 CASES = {

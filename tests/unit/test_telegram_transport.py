@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from nudge.adapters.telegram.client import TelegramClient
-from nudge.adapters.telegram.transport import TokenTransport, _proxy_of
+from nudge.channels.telegram.client import TelegramClient
+from nudge.channels.telegram.transport import TokenTransport, _proxy_of
 
 PROXY = "http://proxy.example:3128"
 PROXIES = {

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.adapters.telegram.updates import Refused, read_batch, read_update
-from nudge.app.ports.messenger import Inbound
-from nudge.core.instants import SECOND, Instant
+from nudge.channels.telegram.updates import Refused, read_batch, read_update
+from nudge.instants import SECOND, Instant
+from nudge.queue.channel import Inbound
 
 PERSON = 4242
 ALLOWED = frozenset({PERSON})

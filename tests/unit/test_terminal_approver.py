@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from nudge.adapters.terminal_approver import TerminalApprover, printable
-from nudge.app.ports.approver import Approval, Approver
-from nudge.core.economics import RunBudget
-from nudge.core.extensions import ExtensionRequest
-from nudge.core.instants import SECOND, Instant
+from nudge.channels.terminal_approver import TerminalApprover, printable
+from nudge.instants import SECOND, Instant
+from nudge.progress.approver import Approval, Approver
+from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.run_budget import RunBudget
 
 NOW = Instant(1_772_366_400 * SECOND)
 

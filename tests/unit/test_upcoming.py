@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, parse_rfc3339
-from nudge.core.upcoming import Upcoming, UpcomingTask, clock, summary, upcoming
+from nudge.attention.forward_schedule import Upcoming, UpcomingTask, clock, summary, upcoming
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, parse_rfc3339
 
 SIX = parse_rfc3339("2026-02-20T18:00:00Z")
 TORONTO = ZoneInfo("America/Toronto")

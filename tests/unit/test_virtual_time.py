@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from nudge.adapters.virtual_time import VirtualClock, run_virtual
-from nudge.core.instants import DAY, HOUR, SECOND
+from nudge.instants import DAY, HOUR, SECOND
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from tests.times import NOON
 
 
@@ -62,7 +62,7 @@ def test_time_does_not_jump_past_a_process_that_answers() -> None:
 
 LONG_LIFE = """
 from datetime import UTC, datetime
-from nudge.adapters.virtual_time import run_virtual
+from nudge.simulation.virtual_time import run_virtual
 
 async def main(clock):
     started = clock.now()

@@ -4,9 +4,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import Instant, parse_rfc3339, rfc3339
-from nudge.core.when import Cron, occurrences
 from nudge.errors import InvalidScheduleError
+from nudge.instants import Instant, parse_rfc3339, rfc3339
+from nudge.schedules import Cron, occurrences
 
 UTC = ZoneInfo("UTC")
 FRIDAY = parse_rfc3339("2026-02-20T12:34:56Z")

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import MINUTE, Instant, parse_rfc3339, rfc3339
-from nudge.core.when import AnySchedule, Cron, Every, Rrule
+from nudge.instants import MINUTE, Instant, parse_rfc3339, rfc3339
+from nudge.schedules import AnySchedule, Cron, Every, Rrule
 
 LONG_AGO = parse_rfc3339("2010-01-01T00:00:00Z")
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.core.instants import DAY, HOUR, MINUTE, SECOND, Instant, parse_rfc3339
-from nudge.core.when import (
+from nudge.errors import InvalidScheduleError
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, parse_rfc3339
+from nudge.schedules import (
     AnySchedule,
     At,
     Cron,
@@ -21,8 +22,7 @@ from nudge.core.when import (
     period_after,
     schedule_from_json,
 )
-from nudge.core.when.times import Product, times_of
-from nudge.errors import InvalidScheduleError
+from nudge.schedules.times import Product, times_of
 
 UTC = ZoneInfo("UTC")
 NOON = parse_rfc3339("2026-02-20T12:00:00Z")
@@ -235,5 +235,5 @@ def test_times_of_day_written_out_or_not(hours: list[int], minutes: list[int], s
 
 @pytest.mark.process
 def test_the_date_libraries_are_imported_when_a_rule_needs_them() -> None:
-    look = "import sys, nudge.core.when; print({'dateutil', 'cronsim', 'dateparser'} & set(sys.modules))"
+    look = "import sys, nudge.schedules; print({'dateutil', 'cronsim', 'dateparser'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -13,13 +13,13 @@ from dateutil.rrule import rrulestr
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from nudge.core.instants import DAY, SECOND, Instant, from_local, parse_rfc3339, to_datetime
-from nudge.core.when import AnySchedule, At, Cron, Every, Idle, Rrule, occurrences, schedule_from_json
-from nudge.core.when.periods import Freq
-from nudge.core.when.recurrence import series_of
-from nudge.core.when.rule_text import read_rule
-from nudge.core.when.walls import instant_of, naive, wall_of
 from nudge.errors import InvalidScheduleError
+from nudge.instants import DAY, SECOND, Instant, from_local, parse_rfc3339, to_datetime
+from nudge.schedules import AnySchedule, At, Cron, Every, Idle, Rrule, occurrences, schedule_from_json
+from nudge.schedules.periods import Freq
+from nudge.schedules.recurrence import series_of
+from nudge.schedules.rule_text import read_rule
+from nudge.schedules.walls import instant_of, naive, wall_of
 
 ZONES = ["America/Toronto", "Europe/London", "Australia/Lord_Howe", "America/Sao_Paulo", "Africa/Casablanca", "UTC"]
 CHANGES = [

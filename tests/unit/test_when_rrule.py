@@ -6,10 +6,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import DAY, HOUR, Instant, parse_rfc3339, rfc3339
-from nudge.core.when import Rrule, occurrences
-from nudge.core.when.rule_text import LONGEST_TEXT, MOST_DATES
 from nudge.errors import InvalidScheduleError, UsageError
+from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, rfc3339
+from nudge.schedules import Rrule, occurrences
+from nudge.schedules.rule_text import LONGEST_TEXT, MOST_DATES
 
 TORONTO = ZoneInfo("America/Toronto")
 CREATED = parse_rfc3339("2026-02-20T10:23:45-05:00")  # a Friday

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.core.instants import as_instant
-from nudge.core.when import At, Schedule, schedule
 from nudge.errors import InvalidScheduleError, NaiveDatetimeError, UsageError
+from nudge.instants import as_instant
+from nudge.schedules import At, Schedule, schedule
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = datetime(2026, 2, 20, 10, 0, tzinfo=TORONTO)  # a Friday

@@ -23,8 +23,8 @@ from nudge import (
     inject,
     load_prices,
 )
-from nudge.core.whole import is_whole
 from nudge.errors import UsageError
+from nudge.numbers import is_whole
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NUMBERS: list[Any] = [float("nan"), float("inf"), 1.5, True, "5"]

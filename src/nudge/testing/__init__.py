@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nudge.adapters.offline import OfflineModel
-from nudge.adapters.sql.store import SqlStore
-from nudge.adapters.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from nudge.models.offline import OfflineModel
+from nudge.simulation.virtual_time import VirtualClock, VirtualLoop, run_virtual
+from nudge.stores.store import SqlStore
 from nudge.testing.anthropic_replies import Reply
 from nudge.testing.approver import ScriptedApprover
 from nudge.testing.channel import RecordingChannel
@@ -59,7 +59,7 @@ def memory_store() -> SqlStore:
     It is the real SQLite store without a file: what passes with it passes with the real one.
 
     >>> import asyncio
-    >>> from nudge.app.ports.records import Agent
+    >>> from nudge.queue.records import Agent
     >>> async def main():
     ...     store = memory_store()
     ...     await store.agents.add(Agent("coach", "coach", 0))
@@ -69,6 +69,6 @@ def memory_store() -> SqlStore:
     >>> asyncio.run(main())
     ['coach']
     """
-    from nudge.adapters.open_store import open_sqlite
+    from nudge.stores.open import open_sqlite
 
     return open_sqlite(":memory:")

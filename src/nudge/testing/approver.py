@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nudge.app.ports.approver import Approval
-from nudge.core.extensions import ExtensionRequest
+from nudge.progress.approver import Approval
+from nudge.progress.extensions import ExtensionRequest
 
 
 class ScriptedApprover:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nudge.app.ports.messenger import Outbound, Receipt
+from nudge.queue.channel import Outbound, Receipt
 
 
 class RecordingChannel:

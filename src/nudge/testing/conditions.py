@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nudge.app.ports.conditions import Question, Verdict
+from nudge.reminders.conditions import Question, Verdict
 
 Answer = bool | Verdict | Callable[[Question], Verdict | bool]
 

@@ -1,0 +1,315 @@
+"""The ping budget: a bucket of pings that refills with time.
+
+The arithmetic is exact, so that a bucket looked at every minute fills as fast as one looked at once. The level is an
+integer of micro-pings, and one micro-ping takes exactly `refill_minutes * 60` microseconds (the grain), so there is no
+rounding anywhere: time that has not yet become a whole micro-ping stays behind as the distance between `last_refill`
+and now.
+
+A store can do the same with integer columns `capacity, refill_minutes, level, last_refill` in one statement that takes
+a ping or changes nothing. With `grain = refill_minutes * 60`, and `/` the integer division (SQLite says MIN and MAX
+where PostgreSQL says LEAST and GREATEST):
+
+    filled  = MIN(capacity * 1000000, level + MAX(0, :now - last_refill) / grain)
+
+    UPDATE … SET
+      level       = filled - 1000000,
+      last_refill = CASE WHEN :now <= last_refill             THEN last_refill
+                         WHEN filled = capacity * 1000000     THEN :now
+                         ELSE last_refill + (:now - last_refill) / grain * grain END,
+      daily_used       = CASE WHEN daily_used_reset < :today THEN 1 ELSE daily_used + 1 END,
+      daily_used_reset = MAX(daily_used_reset, :today)
+    WHERE filled >= :at_least
+
+`:at_least` is `PingBudget.at_least(now, claims)`, or 1000000 for a routine that has a claim. A critical ping leaves
+`level` alone and counts in `critical_used` and `daily_used`. One changed row means granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, timedelta, tzinfo
+from decimal import Decimal
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from nudge.attention.ping_fields import day_of, iso, level_of, whole_number
+from nudge.attention.reserve import PING, free_at, held_pings, ordered
+from nudge.errors import UsageError
+from nudge.instants import (
+    MINUTE,
+    Instant,
+    Moment,
+    as_instant,
+    local_date,
+    parse_rfc3339,
+    rfc3339,
+    start_of_day,
+    to_timedelta,
+)
+
+FULL: Final = -1
+"""As a level: a bucket nobody has taken from."""
+
+MAX_CAPACITY = 1_000_000
+MAX_REFILL_MINUTES = 525_600
+"""Bounds far beyond sense that keep every product inside the 64 bits of a database."""
+
+
+def level_at(level: int, last_refill: Instant, now: Instant, capacity: int, refill_us: int) -> tuple[int, Instant]:
+    """The level at `now` and the instant up to which time has become micro-pings.
+
+    `refill_us` is a whole number of minutes. A `now` before `last_refill` changes nothing: a clock that goes back
+    neither fills nor empties. A full bucket keeps no remainder.
+    """
+    full = capacity * PING
+    if now <= last_refill:
+        return min(level, full), last_refill
+    grain = refill_us // PING
+    gained = (now - last_refill) // grain
+    if level + gained >= full:
+        return full, now
+    return level + gained, Instant(last_refill + gained * grain)
+
+
+class PingUse(NamedTuple):
+    """Whether a ping was granted, and the bucket afterwards. A refusal takes nothing."""
+
+    granted: bool
+    budget: PingBudget
+
+
+@dataclass(frozen=True, slots=True)
+class PingBudget:
+    """A bucket of pings: `capacity` at most, one more every `refill_minutes`.
+
+    It never reads a clock: every question brings its own `now`, as an aware datetime or an instant. Until the first
+    one it is full and has no `last_refill`.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> noon = datetime(2026, 2, 20, 12, tzinfo=UTC)
+    >>> granted, budget = PingBudget(capacity=2, refill_minutes=90).try_use(noon)
+    >>> granted, budget.available, budget.next_refill(noon)
+    (True, 1.0, datetime.timedelta(seconds=5400))
+    >>> budget.try_use(noon, claims=[noon + timedelta(minutes=30)]).granted
+    False
+    >>> budget.try_use(noon, critical=True).granted
+    True
+
+    `level` is in micro-pings; leave it out for a full bucket. The daily counters turn at midnight in `zone`.
+    """
+
+    capacity: int = 5
+    refill_minutes: int = 90
+    level: int = FULL
+    last_refill: Instant | None = None
+    critical_used: int = 0
+    critical_reset_date: date | None = None
+    daily_used: int = 0
+    daily_used_reset: date | None = None
+    zone: tzinfo = UTC
+
+    def __post_init__(self) -> None:
+        if type(self.capacity) is not int or not 0 < self.capacity <= MAX_CAPACITY:
+            raise UsageError(
+                f"A ping budget cannot have a capacity of {self.capacity!r}.",
+                next_step=f"Give a whole number from 1 to {MAX_CAPACITY}, for instance 5.",
+            )
+        if type(self.refill_minutes) is not int or not 0 < self.refill_minutes <= MAX_REFILL_MINUTES:
+            raise UsageError(
+                f"A ping budget cannot refill every {self.refill_minutes!r} minutes.",
+                next_step=f"Give a whole number of minutes from 1 to {MAX_REFILL_MINUTES}, for instance 90.",
+            )
+        full = self.capacity * PING
+        if self.level == FULL or self.level > full:
+            object.__setattr__(self, "level", full)
+        elif self.level < 0:
+            raise UsageError("A ping budget cannot be below zero.", next_step="Give a level of 0 or more.")
+
+    @classmethod
+    def at(
+        cls,
+        now: Moment,
+        *,
+        available: int | float | str | Decimal | None = None,
+        capacity: int = 5,
+        refill_minutes: int = 90,
+        zone: tzinfo = UTC,
+    ) -> PingBudget:
+        """The bucket as of `now`: full, or with `available` pings in it.
+
+        >>> from datetime import UTC, datetime
+        >>> noon = datetime(2026, 2, 20, 12, tzinfo=UTC)
+        >>> PingBudget.at(noon, available=4.6).next_refill(noon)
+        datetime.timedelta(seconds=2160)
+        """
+        instant = as_instant(now)
+        today = local_date(instant, zone)
+        level = FULL if available is None else level_of(available)
+        return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, zone)
+
+    @property
+    def available(self) -> float:
+        """The pings in the bucket as of `last_refill`, as a decimal number for showing."""
+        return self.level / PING
+
+    @property
+    def whole(self) -> int:
+        """The pings that could be taken as of `last_refill`."""
+        return self.level // PING
+
+    @property
+    def refill_rate_minutes(self) -> int:
+        """The name of `refill_minutes` in JSON."""
+        return self.refill_minutes
+
+    @property
+    def refill_us(self) -> int:
+        """Microseconds in which one ping comes back."""
+        return self.refill_minutes * MINUTE
+
+    @property
+    def horizon(self) -> timedelta:
+        """The time in which an empty bucket fills: claims at least this far ahead are to be handed in."""
+        return to_timedelta(self.capacity * self.refill_us)
+
+    def refill(self, now: Moment) -> PingBudget:
+        """The bucket at `now`, with the daily counters of that day. A `now` in the past changes nothing."""
+        instant = as_instant(now)
+        level, since = self._filled(instant)
+        return self._counted(instant, level, since)
+
+    def try_use(self, now: Moment, critical: bool = False, claims: Iterable[Moment] = ()) -> PingUse:
+        """Take one ping if there is one that no claim needs.
+
+        `claims` are the coming instants of routines with a reserve. A routine that takes its own claim passes none:
+        what was kept for it is its own. A critical ping is always granted, takes nothing from the bucket and is
+        counted apart.
+        """
+        instant = as_instant(now)
+        level, since = self._filled(instant)
+        if critical:
+            return PingUse(True, self._counted(instant, level, since, critical=1, used=1))
+        refill_us = self.refill_minutes * MINUTE
+        held = held_pings(ordered(claims), instant, self.capacity, refill_us) if claims and level >= PING else 0
+        if level < PING + held:
+            return PingUse(False, self._counted(instant, level, since))
+        return PingUse(True, self._counted(instant, level - PING, since, used=1))
+
+    def level_at(self, now: Moment) -> int:
+        """The micro-pings in the bucket at `now`."""
+        return self._filled(as_instant(now))[0]
+
+    def next_refill(self, now: Moment) -> timedelta | None:
+        """How long until there is one whole ping more; None when the bucket is full.
+
+        At exactly three pings that is a whole refill away.
+        """
+        instant = as_instant(now)
+        level, since = self._filled(instant)
+        if level >= self.capacity * PING:
+            return None
+        return to_timedelta(since + (PING - level % PING) * self._grain - instant)
+
+    def held_back(self, now: Moment, claims: Iterable[Moment]) -> int:
+        """The micro-pings that are kept for `claims`."""
+        return held_pings(ordered(claims), as_instant(now), self.capacity, self.refill_us)
+
+    def at_least(self, now: Moment, claims: Iterable[Moment] = ()) -> int:
+        """The level in micro-pings from which a ping without a claim is granted at `now`."""
+        return PING + self.held_back(now, claims)
+
+    def free_at(self, now: Moment, claims: Iterable[Moment] = ()) -> Instant:
+        """When the next ping without a claim would be granted if nobody but the claims takes one before."""
+        instant = as_instant(now)
+        level, since = self._filled(instant)
+        level_us = level * self._grain + (instant - since)
+        return free_at(level_us, ordered(claims), instant, self.capacity, self.refill_us)
+
+    def with_capacity(
+        self, capacity: int, refill_minutes: int | None = None, *, now: Moment | None = None
+    ) -> PingBudget:
+        """The bucket with another size and, if given, another rate. What is in it stays, up to the new capacity.
+
+        With `now`, the time until then counts at the old rate and size; without it, from `last_refill` on at the new.
+        """
+        budget = self if now is None else self.refill(now)
+        minutes = self.refill_minutes if refill_minutes is None else refill_minutes
+        return replace(budget, capacity=capacity, refill_minutes=minutes)
+
+    def to_json(self) -> dict[str, object]:
+        """The eight fields as JSON has them: the level as a decimal, the instant as RFC 3339, the days as ISO dates."""
+        return {
+            "capacity": self.capacity,
+            "available": self.available,
+            "refill_rate_minutes": self.refill_minutes,
+            "last_refill": None if self.last_refill is None else rfc3339(self.last_refill),
+            "critical_used": self.critical_used,
+            "critical_reset_date": iso(self.critical_reset_date),
+            "daily_used": self.daily_used,
+            "daily_used_reset": iso(self.daily_used_reset),
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, object], zone: tzinfo = UTC) -> PingBudget:
+        """The bucket that `to_json` wrote.
+
+        The format before it (`daily_limit`, no `capacity`) gives a fresh bucket: part of one day's count is not worth
+        carrying over.
+        """
+        if "capacity" not in data:
+            return cls(zone=zone)
+        last_refill = data.get("last_refill")
+        return cls(
+            capacity=whole_number(data, "capacity", 5),
+            refill_minutes=whole_number(data, "refill_rate_minutes", 90),
+            level=level_of(data["available"]) if "available" in data else FULL,
+            last_refill=None if last_refill is None else parse_rfc3339(str(last_refill)),
+            critical_used=whole_number(data, "critical_used", 0),
+            critical_reset_date=day_of(data, "critical_reset_date"),
+            daily_used=whole_number(data, "daily_used", 0),
+            daily_used_reset=day_of(data, "daily_used_reset"),
+            zone=zone,
+        )
+
+    @property
+    def _grain(self) -> int:
+        return self.refill_minutes * MINUTE // PING
+
+    def _filled(self, now: Instant) -> tuple[int, Instant]:
+        since = self.last_refill
+        return level_at(self.level, now if since is None else since, now, self.capacity, self.refill_minutes * MINUTE)
+
+    def _counted(self, now: Instant, level: int, since: Instant, critical: int = 0, used: int = 0) -> PingBudget:
+        zone = self.zone
+        critical_used, critical_day = self.critical_used, self.critical_reset_date
+        if critical_day is None or now >= _end_of_day(critical_day, zone):
+            critical_used, critical_day = _turned(critical_used, critical_day, now, zone)
+        daily_used, daily_day = self.daily_used, self.daily_used_reset
+        if daily_day != critical_day:
+            daily_used, daily_day = _turned(daily_used, daily_day, now, zone)
+        return PingBudget(
+            self.capacity,
+            self.refill_minutes,
+            level,
+            since,
+            critical_used + critical,
+            critical_day,
+            daily_used + used,
+            daily_day,
+            zone,
+        )
+
+
+def _turned(used: int, day: date | None, now: Instant, zone: tzinfo) -> tuple[int, date]:
+    """A daily counter as of `now`: back to 0 once its day is over, and untouched by a clock that goes back."""
+    if day is None:
+        return used, local_date(now, zone)
+    if now < _end_of_day(day, zone):
+        return used, day
+    return 0, local_date(now, zone)
+
+
+@lru_cache(maxsize=4096)
+def _end_of_day(day: date, zone: tzinfo) -> Instant:
+    return start_of_day(day + timedelta(days=1), zone)

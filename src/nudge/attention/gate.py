@@ -1,0 +1,122 @@
+"""The attention governor at work: the gate's state from the store, its decision, and the debit."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import date, time
+
+from nudge.attention.bedtime import night_of
+from nudge.attention.bucket import PingBudget
+from nudge.attention.person import PersonOf
+from nudge.attention.repeats import RepeatLedger
+from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
+from nudge.attention.state import AttentionRow
+from nudge.instants import Instant, local_date
+from nudge.queue.store import Store
+
+CONFIGURED = "attention.configured"
+
+ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
+"""The coming instants of an agent's routines with a reserve."""
+
+
+class Gate:
+    """Every path that can reach the person asks here.
+
+    Ask with `decide`, then `take` inside the transaction that writes the message: between the two somebody else may
+    have taken the last ping, and then the answer is to ask again.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        person_of: PersonOf,
+        claims_of: ClaimsOf,
+        *,
+        capacity: int = 5,
+        refill_minutes: int = 90,
+        budget: bool = True,
+        reserve: bool = True,
+    ) -> None:
+        self._store = store
+        self._person_of = person_of
+        self._claims_of = claims_of
+        self._capacity = capacity
+        self._refill_minutes = refill_minutes
+        self._budget = budget
+        self._reserve = reserve
+
+    async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
+        """What the store knows, with the bucket in the person's zone. The first look makes the row."""
+        zone = self._person_of(agent).zone
+        row = await self._store.attention.get(agent, to_change=to_change)
+        if row is None:
+            today = local_date(now, zone)
+            await self._store.attention.create(agent, self._capacity, self._refill_minutes, now, today)
+            row = await self._store.attention.get(agent, to_change=to_change)
+            assert row is not None
+        return replace(row, budget=replace(row.budget, zone=zone))
+
+    async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
+        """Everything the gate asks about, as values."""
+        row = await self.row(agent, now)
+        person = self._person_of(agent)
+        claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
+        said = await self._store.attention.said(agent, topic) if topic else {}
+        return Attention(
+            quiet_hours=person.quiet_hours,
+            quiet_until=row.quiet_until,
+            left_alone=row.left_alone,
+            last_conversation=row.last_conversation,
+            busy_until=row.busy_until,
+            budget=row.budget if self._budget else None,
+            claims=claims,
+            repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
+            bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
+            zone=person.zone,
+        )
+
+    async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
+        return decide(await self.state(agent, now, candidate.topic), candidate, now)
+
+    async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool:
+        """Take what an allowed message costs and remember what it said; inside the caller's transaction.
+
+        False means that the bucket no longer has it: nothing was taken, decide again.
+        """
+        today = local_date(now, self._person_of(agent).zone)
+        if allow.takes is Takes.PING:
+            if not await self._store.attention.take_ping(agent, now, today, allow.at_least):
+                return False
+        elif allow.takes is Takes.CRITICAL:
+            await self._store.attention.take_critical(agent, now, today)
+        if candidate.topic and candidate.signature:
+            said_at = now if candidate.due_at is None else candidate.due_at
+            await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
+        if candidate.kind is Kind.BEDTIME:
+            await self._store.attention.bedtime_sent(agent, self._night(agent, now))
+        return True
+
+    async def resize(self, agent: str, capacity: int, refill_minutes: int | None, now: Instant) -> PingBudget:
+        """Another capacity and, if given, another rate; what is in the bucket stays, up to the new capacity."""
+        async with self._store.transaction():
+            row = await self.row(agent, now, to_change=True)
+            budget = row.budget.with_capacity(capacity, refill_minutes, now=now)
+            await self._store.attention.set_bucket(agent, budget)
+        return budget
+
+    async def take_over(self, agent: str, now: Instant) -> None:
+        """Let a changed configuration count, once. What was set by command since it was last taken over stays."""
+        wanted = [self._capacity, self._refill_minutes]
+        async with self._store.transaction():
+            before = await self._store.notes.get(agent, CONFIGURED)
+            if before == wanted:
+                return
+            if before is not None:
+                await self.resize(agent, self._capacity, self._refill_minutes, now)
+            await self._store.notes.set(agent, CONFIGURED, wanted)
+
+    def _night(self, agent: str, now: Instant) -> date:
+        person = self._person_of(agent)
+        return night_of(now, person.zone, time(person.wake // 60, person.wake % 60))

@@ -1,0 +1,67 @@
+"""What a background run is told about pings, in two parts.
+
+`PING_GUIDANCE` never changes and belongs into the system prompt, where a prompt cache holds it. `background_preamble`
+changes every minute and comes last, so that nothing behind it loses the cache.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta, tzinfo
+from typing import Final
+
+from nudge.attention.bucket import PingBudget
+from nudge.attention.forward_schedule import Upcoming
+from nudge.instants import MINUTE, Moment, as_instant, from_timedelta
+
+PING_GUIDANCE: Final = """\
+Pings are messages the person did not ask for, and they come out of a bucket. The bucket refills with time, one ping
+after another up to its capacity; being out of pings is a matter of waiting, not of the day being over. How full it is
+now stands at the end of this prompt.
+
+Below it you see which background tasks come next. They draw on the same bucket, except those marked (silent), which
+never ping. [this task] is you; [just fired] has had its turn in the last 15 minutes.
+
+Before you ping, compare two regrets: tomorrow, would the person be sorrier that this message did not come, or that a
+later task on the list found the bucket empty? Ping only for the first. Health and sleep in the evening usually outweigh
+what can wait until the next conversation. Saying nothing is a good result.
+
+A ping marked critical does not draw on the bucket. It is for what cannot wait and would do harm unsaid; it is counted,
+and the person sees the count. A ping that is refused costs nothing: do not look for a way around, let it go."""
+
+ONE_PING: Final = "Send at most 1 ping or embed per bg session."
+
+
+def background_preamble(budget: PingBudget | None, schedule: Upcoming, now: Moment, zone: tzinfo | None = None) -> str:
+    """The volatile part: the bucket, the coming tasks, the limit of this run. `budget` None: the ping budget is off.
+
+    The times are on the clock of `zone`, or of the budget's zone.
+
+    >>> from datetime import UTC, datetime
+    >>> from nudge.attention.forward_schedule import upcoming
+    >>> six = datetime(2026, 2, 20, 18, tzinfo=UTC)
+    >>> print(background_preamble(PingBudget.at(six, available=3.5), upcoming([], six), six))
+    Ping budget: 3/5 available (refills 1 every 90 min, next in 45 min).
+    Upcoming bg tasks (next 3h): none.
+    Send at most 1 ping or embed per bg session.
+    """
+    if budget is None:
+        return f"{schedule.render(zone or UTC)}\n{ONE_PING}"
+    return "\n".join(
+        (budget_line(budget, now), schedule.render(zone or budget.zone, budget.refill_us), ONE_PING),
+    )
+
+
+def budget_line(budget: PingBudget, now: Moment) -> str:
+    """The state of the bucket in one line. The next refill is named only while something is missing."""
+    current = budget.refill(as_instant(now))
+    waiting = current.next_refill(now)
+    following = "" if waiting is None else f", next in {_minutes(waiting)} min"
+    return (
+        f"Ping budget: {current.whole}/{current.capacity} available "
+        f"(refills 1 every {current.refill_minutes} min{following})."
+    )
+
+
+def _minutes(waiting: timedelta) -> int:
+    """Whole minutes, rounded up: after that many the ping is there."""
+    return -(-from_timedelta(waiting) // MINUTE)

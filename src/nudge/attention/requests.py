@@ -1,0 +1,104 @@
+"""What the person wants of the coach's restraint, as one value that can be put back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nudge.attention.gate import Gate
+from nudge.attention.restraint import RestraintKind, recognise
+from nudge.attention.waiting import look_again
+from nudge.coach.housekeeping import ASK_AGAIN, ask_again_timer
+from nudge.coach.person_documents import DELAYED_UNTIL
+from nudge.instants import Instant
+from nudge.queue.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """Instants; None where nothing was asked for."""
+
+    quiet_until: Instant | None = None
+    busy_until: Instant | None = None
+    left_alone: bool = False
+    delayed_until: Instant | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Wishes:
+        def at(name: str) -> Instant | None:
+            value = data.get(name)
+            return Instant(value) if isinstance(value, int) else None
+
+        return cls(at("quiet_until"), at("busy_until"), bool(data.get("left_alone")), at("delayed_until"))
+
+
+class PersonWishes:
+    def __init__(self, store: Store, gate: Gate) -> None:
+        self._store = store
+        self._gate = gate
+
+    async def now(self, agent: str, now: Instant) -> Wishes:
+        """What is in force, whether or not its time is over."""
+        row = await self._gate.row(agent, now)
+        delayed = await self._store.notes.get(agent, DELAYED_UNTIL)
+        return Wishes(
+            row.quiet_until, row.busy_until, row.left_alone, Instant(delayed) if isinstance(delayed, int) else None
+        )
+
+    async def wrote(self, agent: str, said_at: Instant, now: Instant) -> Wishes:
+        """The person wrote, whatever it was: a conversation is going on, and "leave me alone" is over. The wishes
+        before; part of the caller's transaction."""
+        before = await self.now(agent, now)
+        await self._store.attention.conversation(agent, said_at)
+        if before.left_alone:
+            await look_again(self._store, agent, now)
+        return before
+
+    async def heard(self, agent: str, text: str, said_at: Instant, now: Instant) -> Wishes | None:
+        """The same, and what they said about being interrupted is done here, by rule, whatever a model makes of it. The
+        wishes before, where this message changed them."""
+        before = await self.wrote(agent, said_at, now)
+        wish = recognise(text)
+        if wish is None:
+            return None
+        if wish.kind is RestraintKind.LEFT_ALONE and wish.duration is None:
+            await self._store.attention.set_left_alone(agent, True)
+            return before
+        until = Instant(said_at + (wish.duration or 0))
+        if wish.kind is RestraintKind.LEFT_ALONE:
+            await self._store.attention.set_quiet(agent, max(until, before.quiet_until or until))
+        elif wish.kind is RestraintKind.BUSY:
+            await self._store.attention.set_busy(agent, until)
+            await look_again(self._store, agent, now)  # it may be over sooner than they said before
+        elif until > now:
+            await self._delay(agent, until, " ".join(text.split())[:80])
+        return before
+
+    async def quiet(self, agent: str, until: Instant | None, now: Instant) -> Wishes:
+        """No messages until then; None lifts quiet, "busy" and "leave me alone" alike. The wishes before."""
+        before = await self.now(agent, now)
+        await self._store.attention.set_quiet(agent, until)
+        if until is None:
+            await self._store.attention.set_busy(agent, None)
+            await self._store.attention.set_left_alone(agent, False)
+        await look_again(self._store, agent, now)
+        return before
+
+    async def restore(self, agent: str, wishes: Wishes, now: Instant) -> None:
+        """Put back what was in force. "Leave me alone" ended when the person wrote, so it stays ended."""
+        await self._store.attention.set_quiet(agent, wishes.quiet_until)
+        await self._store.attention.set_busy(agent, wishes.busy_until)
+        await self._store.attention.set_left_alone(agent, False)
+        await look_again(self._store, agent, now)
+        if wishes.delayed_until is not None and wishes.delayed_until > now:
+            await self._delay(agent, wishes.delayed_until, "")
+        else:
+            await self._store.notes.delete(agent, DELAYED_UNTIL)
+            await self._store.timers.cancel(agent, ASK_AGAIN)
+
+    async def _delay(self, agent: str, until: Instant, words: str) -> None:
+        await self._store.notes.set(agent, DELAYED_UNTIL, int(until))
+        await self._store.timers.set(ask_again_timer(agent, until, words))

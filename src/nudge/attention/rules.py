@@ -1,0 +1,228 @@
+"""The gate: may this reach the person now?
+
+One pure function, used by every path that can reach the person. The rules are asked in a fixed order and the first
+that objects decides and is recorded:
+
+    silent task → quiet hours → quiet mode, "leave me alone" → conversation → repeated, bedtime limit
+    → one ping per run → busy → bucket with look-ahead reserve
+
+`critical` passes the last three only. A refusal costs nothing. A reply to the person is no ping: it is free and always
+goes out.
+
+What the person asked for is deferred to the end of the window that suppresses it, everything else is dropped with its
+reason. What the person set for a time themselves is delivered at that time: quiet hours, a conversation, "busy" and an
+empty bucket do not hold it up, and it takes no ping, since it is not unsolicited. Only three things do: a silent task
+stays silent, and `/quiet` and "leave me alone", which are the person's own word too, defer it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from enum import Enum, StrEnum
+
+from nudge.attention.bedtime import MAX_A_NIGHT
+from nudge.attention.bucket import PingBudget
+from nudge.attention.quiet import QuietHours
+from nudge.attention.repeats import RepeatLedger
+from nudge.attention.reserve import PING
+from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant
+
+CONVERSATION = 5 * MINUTE
+"""So long after the person's last message a conversation is going on; exactly five minutes later it is over."""
+
+LEFT_ALONE_RECHECK = HOUR
+"""Nobody knows when "leave me alone" ends. What waits for it asks again after this time, and at the person's next
+conversational message."""
+
+RUN_RECHECK = MINUTE
+"""What the person asked for and could not be said in a run that had spoken already is tried again after this time."""
+
+
+class Rule(Enum):
+    """What can stand between a message and the person: a stable name for the outcome, a sentence for the person."""
+
+    SILENT = ("silent-task", "This task is marked silent, so it never pings.")
+    QUIET_HOURS = ("quiet-hours", "It fell into the quiet hours.")
+    QUIET_MODE = ("quiet-mode", "Quiet mode was on.")
+    LEFT_ALONE = ("left-alone", "You asked to be left alone and had not written since.")
+    CONVERSATION = ("conversation", "A conversation was going on, with your last message less than 5 minutes old.")
+    REPEATED = ("repeated", "The same thing had been said less than 24 hours before.")
+    BEDTIME_LIMIT = ("bedtime-limit", "There had been three bedtime messages that night.")
+    ONE_PER_RUN = ("one-per-run", "This run had already sent its one ping.")
+    BUSY = ("busy", "You had said that you were busy.")
+    BUCKET_EMPTY = ("bucket-empty", "The ping budget was used up.")
+    BUCKET_RESERVED = ("bucket-reserved", "The pings that were left are kept for routines with a reserve.")
+
+    sentence: str
+
+    def __new__(cls, value: str, sentence: str) -> Rule:
+        rule = object.__new__(cls)
+        rule._value_ = value
+        rule.sentence = sentence
+        return rule
+
+
+class Kind(StrEnum):
+    """What wants to reach the person."""
+
+    REPLY = "reply"
+    REMINDER = "reminder"
+    ROUTINE = "routine"
+    HEARTBEAT = "heartbeat"
+    BRIEFING = "briefing"
+    BEDTIME = "bedtime"
+    NOTICE = "notice"
+
+
+class Takes(StrEnum):
+    """What an allowed message takes from the ping budget."""
+
+    NOTHING = "nothing"
+    PING = "ping"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """It may go out. To take the ping, debit where the level is still `at_least` micro-pings, or ask again."""
+
+    takes: Takes = Takes.NOTHING
+    at_least: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Defer:
+    """Not now: ask again at `until`, which is always after now."""
+
+    until: Instant
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """Not at all."""
+
+    rule: Rule
+
+
+Decision = Allow | Defer | Refuse
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A message that wants to go out.
+
+    `asked_by_person`: a reminder the person asked for, a routine or briefing they wrote down; deferred, not dropped.
+    `set_for_time`: the person chose this very time.
+    `run_pings`: pings this run has sent already.
+    `has_claim`: a routine with `reserve: true` at its own time, which later claims do not hold back.
+    `topic`, `signature`: what it is about, see `nudge.attention.repeats`; without both nothing counts as repeated.
+    `chain`: the next link of an explicit chain, which may say the same again. So may what the person asked for.
+    `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
+    """
+
+    kind: Kind
+    asked_by_person: bool = False
+    set_for_time: bool = False
+    allow_ping: bool = True
+    critical: bool = False
+    run_pings: int = 0
+    has_claim: bool = False
+    topic: str | None = None
+    signature: str | None = None
+    chain: bool = False
+    due_at: Instant | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What the gate knows about the person. `budget` None means that the ping budget is off.
+
+    `claims` are the coming instants of routines with a reserve; for one that is due and has not spoken yet, hand in the
+    present instant. `bedtime_sent` is the count of this night.
+    """
+
+    quiet_hours: QuietHours | None = None
+    quiet_until: Instant | None = None
+    left_alone: bool = False
+    last_conversation: Instant | None = None
+    busy_until: Instant | None = None
+    budget: PingBudget | None = None
+    claims: tuple[Instant, ...] = ()
+    repeats: RepeatLedger = field(default_factory=RepeatLedger)
+    bedtime_sent: int = 0
+    zone: tzinfo = UTC
+
+
+_FREE = Allow()
+
+
+def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
+    """Whether `candidate` may reach the person at `now`, and if not, which rule says so.
+
+    >>> from datetime import UTC, datetime, timedelta
+    >>> evening = datetime(2026, 2, 20, 19, tzinfo=UTC)
+    >>> busy = Attention(busy_until=as_instant(evening + timedelta(hours=2)), budget=PingBudget.at(evening))
+    >>> decide(busy, Candidate(Kind.HEARTBEAT), evening).rule.value
+    'busy'
+    >>> (decide(busy, Candidate(Kind.REMINDER, asked_by_person=True), evening).until - as_instant(evening)) // HOUR
+    2
+    >>> decide(busy, Candidate(Kind.ROUTINE, critical=True), evening)
+    Allow(takes=<Takes.CRITICAL: 'critical'>, at_least=0)
+    """
+    at = as_instant(now)
+    if candidate.kind is Kind.REPLY:
+        return _FREE
+    if not candidate.allow_ping:
+        return Refuse(Rule.SILENT)
+    exact = candidate.set_for_time
+    if state.quiet_hours is not None and not exact and (end := state.quiet_hours.end_if_inside(at)) is not None:
+        return _held(candidate, Rule.QUIET_HOURS, end)
+    if state.quiet_until is not None and at < state.quiet_until:
+        return _held(candidate, Rule.QUIET_MODE, state.quiet_until)
+    if state.left_alone:
+        return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
+    if exact:
+        return _FREE
+    said = state.last_conversation
+    if said is not None and -CONVERSATION < at - said < CONVERSATION:
+        return _held(candidate, Rule.CONVERSATION, Instant(said + CONVERSATION))
+    if _is_repeated(state, candidate, at):
+        return Refuse(Rule.REPEATED)
+    if candidate.kind is Kind.BEDTIME and state.bedtime_sent >= MAX_A_NIGHT:
+        return Refuse(Rule.BEDTIME_LIMIT)
+    if candidate.critical:
+        return _FREE if state.budget is None else Allow(Takes.CRITICAL)
+    if candidate.run_pings > 0:
+        return _held(candidate, Rule.ONE_PER_RUN, Instant(at + RUN_RECHECK))
+    if state.busy_until is not None and at < state.busy_until:
+        return _held(candidate, Rule.BUSY, state.busy_until)
+    if state.budget is None:
+        return _FREE
+    return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at)
+
+
+def _held(candidate: Candidate, rule: Rule, until: Instant) -> Defer | Refuse:
+    if candidate.asked_by_person or candidate.set_for_time:
+        return Defer(until, rule)
+    return Refuse(rule)
+
+
+def _is_repeated(state: Attention, candidate: Candidate, now: Instant) -> bool:
+    if candidate.topic is None or candidate.signature is None or candidate.chain or candidate.asked_by_person:
+        return False
+    slot = now if candidate.due_at is None else candidate.due_at
+    return state.repeats.repeats(candidate.topic, candidate.signature, slot, state.zone)
+
+
+def _from_bucket(budget: PingBudget, claims: tuple[Instant, ...], candidate: Candidate, now: Instant) -> Decision:
+    """The last rule. Which of its two names it gets says whether waiting for a refill is enough."""
+    level = budget.level_at(now)
+    at_least = budget.at_least(now, claims)
+    if level >= at_least:
+        return Allow(Takes.PING, at_least)
+    rule = Rule.BUCKET_EMPTY if level < PING else Rule.BUCKET_RESERVED
+    if not candidate.asked_by_person:
+        return Refuse(rule)
+    return Defer(budget.free_at(now, claims), rule)

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from datetime import date
+
+from nudge.attention.bedtime import BedtimeCount
+from nudge.attention.bucket import PingBudget
+from nudge.attention.reserve import PING
+from nudge.attention.state import AttentionRow
+from nudge.database import Database, Row
+from nudge.instants import DAY, Instant
+
+_FORGET_AFTER = 7 * DAY
+
+
+class SqlAttention:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
+        row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
+        return _row(row) if row else None
+
+    async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:
+        params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
+        await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
+
+    async def set_quiet(self, agent: str, until: Instant | None) -> None:
+        await self._db.run("attention_set_quiet", {"agent": agent, "until": until})
+
+    async def set_busy(self, agent: str, until: Instant | None) -> None:
+        await self._db.run("attention_set_busy", {"agent": agent, "until": until})
+
+    async def set_left_alone(self, agent: str, on: bool) -> None:
+        await self._db.run("attention_set_left_alone", {"agent": agent, "on": int(on)})
+
+    async def conversation(self, agent: str, now: Instant) -> None:
+        await self._db.run("attention_conversation", {"agent": agent, "now": now})
+
+    async def activity(self, agent: str, now: Instant) -> None:
+        await self._db.run("attention_activity", {"agent": agent, "now": now})
+
+    async def set_bucket(self, agent: str, budget: PingBudget) -> None:
+        params = {
+            "agent": agent,
+            "capacity": budget.capacity,
+            "refill_minutes": budget.refill_minutes,
+            "level": budget.level,
+            "last_refill": budget.last_refill,
+        }
+        await self._db.run("attention_set_bucket", params)
+
+    async def take_ping(self, agent: str, now: Instant, today: date, at_least: int) -> bool:
+        params = {"agent": agent, "now": now, "today": today.isoformat(), "at_least": at_least}
+        return await self._db.run("attention_take_ping", params) > 0
+
+    async def take_critical(self, agent: str, now: Instant, today: date) -> None:
+        await self._db.run("attention_take_critical", {"agent": agent, "today": today.isoformat()})
+
+    async def bedtime_sent(self, agent: str, night: date) -> None:
+        await self._db.run("attention_bedtime", {"agent": agent, "night": night.isoformat()})
+
+    async def remember_said(self, agent: str, topic: str, signature: str, at: Instant) -> None:
+        async with self._db.transaction():
+            await self._db.run("said_remember", {"agent": agent, "topic": topic, "signature": signature, "at": at})
+            await self._db.run("said_forget", {"agent": agent, "before": at - _FORGET_AFTER})
+
+    async def said(self, agent: str, topic: str) -> dict[str, Instant]:
+        rows = await self._db.all("said_of_topic", {"agent": agent, "topic": topic})
+        return {row["signature"]: Instant(row["at"]) for row in rows}
+
+
+def _row(row: Row) -> AttentionRow:
+    night = date.fromisoformat(row["bedtime_night"]) if row["bedtime_night"] else None
+    budget = PingBudget(
+        capacity=row["capacity"],
+        refill_minutes=row["refill_minutes"],
+        level=row["level"],
+        last_refill=Instant(row["last_refill"]),
+        critical_used=row["critical_used"],
+        critical_reset_date=date.fromisoformat(row["critical_reset_date"]),
+        daily_used=row["daily_used"],
+        daily_used_reset=date.fromisoformat(row["daily_used_reset"]),
+    )
+    return AttentionRow(
+        budget,
+        row["quiet_until"],
+        bool(row["left_alone"]),
+        row["busy_until"],
+        row["last_conversation"],
+        row["last_activity"],
+        BedtimeCount(night, row["bedtime_sent"]),
+    )

@@ -1,0 +1,1 @@
+"""Ways to reach the person: the terminal, Telegram, e-mail."""

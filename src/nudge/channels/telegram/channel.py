@@ -1,0 +1,198 @@
+"""The person's Telegram chat as Messenger and Inbox."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nudge.backoff import RetryClock
+from nudge.channels.telegram.client import PUBLIC_API, TelegramClient
+from nudge.channels.telegram.failures import BadRequestError
+from nudge.channels.telegram.poller import LONG_POLL_SECONDS, STALL_MARGIN_SECONDS, Poller
+from nudge.channels.telegram.richtext import RichText, parse_markdown
+from nudge.channels.telegram.splitting import split
+from nudge.channels.telegram.updates import Refused
+from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
+from nudge.queue.channel import Button, Inbound, Outbound, Receipt
+
+SEND_SECONDS = 30.0
+BUTTON_DATA_BYTES = 64
+BUTTONS_IN_A_ROW = 3
+_CALLBACK_ANSWER_CHARACTERS = 100  # of 200 code units, of which a character may take two
+_REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BotIdentity:
+    """Who the token belongs to."""
+
+    id: int
+    username: str
+
+
+@dataclass(slots=True)
+class _Sending:
+    """A message under way: the parts still to go, and the ids of those that went."""
+
+    text: str
+    waiting: list[RichText]
+    done: list[str]
+
+
+class TelegramChannel:
+    """Sends to one person and hears from the allowed ones, who are the person's own accounts.
+
+    Sending and polling have separate connections, so that cutting a dead poll cuts no message. A long message whose
+    later parts failed is taken up where it stopped when it is sent again under the same id.
+
+    >>> TelegramChannel("1:x", person=7, clock=None)
+    TelegramChannel(person=7)
+    """
+
+    def __init__(
+        self,
+        token: str,
+        *,
+        person: int,
+        clock: RetryClock,
+        allowed: Iterable[int] = (),
+        api_base: str = PUBLIC_API,
+        long_poll: float = LONG_POLL_SECONDS,
+        stall_margin: float = STALL_MARGIN_SECONDS,
+    ) -> None:
+        self._person = person
+        self._outgoing = TelegramClient(token, api_base=api_base)
+        self._polling = TelegramClient(token, api_base=api_base)
+        everybody = frozenset({person, *allowed})
+        self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
+        self._begun: dict[int, _Sending] = {}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, str], *, person: int, clock: RetryClock) -> TelegramChannel:
+        """From TELEGRAM_BOT_TOKEN and TELEGRAM_API_BASE (the public service, if it is not set)."""
+        token = settings.get("TELEGRAM_BOT_TOKEN", "").strip()
+        if not token:
+            raise NotConfiguredError(
+                "There is no Telegram token.",
+                next_step="Get one from @BotFather and put it into .env as TELEGRAM_BOT_TOKEN.",
+            )
+        api_base = settings.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
+        return cls(token, person=person, clock=clock, api_base=api_base)
+
+    def __repr__(self) -> str:
+        return f"TelegramChannel(person={self._person})"
+
+    @property
+    def refused(self) -> Counter[Refused]:
+        """Updates that were not handed on since the start, by reason."""
+        return self._poller.refused.copy()
+
+    @property
+    def stalls(self) -> int:
+        """Polls that went dead and were restarted since the start."""
+        return self._poller.stalls
+
+    async def send(self, message: Outbound) -> Receipt:
+        if not message.text.strip():
+            raise UsageError("An empty message cannot be sent.")
+        keyboard = _keyboard(message.buttons)
+        sending = self._sending_of(message)
+        while sending.waiting:
+            part = sending.waiting[0]
+            number = await self._send_part(part, keyboard if len(sending.waiting) == 1 else None)
+            sending.done.append(number)
+            sending.waiting.pop(0)
+        del self._begun[message.id]
+        return Receipt(tuple(sending.done))
+
+    def _sending_of(self, message: Outbound) -> _Sending:
+        """What is left to send. Words that a repeat has before its text come before the part that may be one."""
+        text = _clean(message.text)
+        begun = self._begun.get(message.id)
+        if begun is not None and text.endswith(begun.text):
+            mark = text[: len(text) - len(begun.text)]
+            if mark:
+                first, *rest = begun.waiting
+                begun.waiting = [*_visible(split(first.after(mark))), *rest]
+                begun.text = text
+            return begun
+        while len(self._begun) >= _REMEMBERED:
+            del self._begun[next(iter(self._begun))]
+        rich = parse_markdown(text)
+        if not rich.text.strip():  # nothing but markers, such as an empty code block
+            rich = RichText(text)
+        self._begun[message.id] = _Sending(text, _visible(split(rich)), [])
+        return self._begun[message.id]
+
+    async def _send_part(self, part: RichText, keyboard: Mapping[str, Any] | None) -> str:
+        """Previews are off: the service would fetch whatever address a text names."""
+        params: dict[str, Any] = {"chat_id": self._person, "link_preview_options": {"is_disabled": True}}
+        if keyboard is not None:
+            params["reply_markup"] = keyboard
+        try:
+            result = await self._call("sendMessage", {**params, **part.payload()})
+        except BadRequestError as refusal:
+            if "can't parse entities" not in refusal.description:
+                raise
+            result = await self._call("sendMessage", {**params, "text": part.text})
+        return str(result.get("message_id", "")) if isinstance(result, dict) else ""
+
+    async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
+        """Raises AnotherPollerError after one long-poll period of conflicts."""
+        return await self._poller.updates_after(offset, wait_seconds)
+
+    async def acknowledge(self, update: Inbound, text: str = "") -> None:
+        """End the waiting look of a pressed button. One that is too old to be answered is let be."""
+        if update.callback_id is None:
+            return
+        answer = {"callback_query_id": update.callback_id, "text": _clean(text)[:_CALLBACK_ANSWER_CHARACTERS]}
+        try:
+            await self._call("answerCallbackQuery", answer)
+        except BadRequestError as refusal:
+            if "query is too old" not in refusal.description:
+                raise
+
+    async def set_commands(self, commands: Iterable[tuple[str, str]]) -> None:
+        """Offer (name, description) in the chat's menu. Telegram knows no hyphen in a command: it becomes `_`."""
+        entries = [
+            {"command": re.sub(r"[^a-z0-9_]", "_", name.lower().lstrip("/"))[:32], "description": words[:256]}
+            for name, words in commands
+        ]
+        await self._call("setMyCommands", {"commands": entries})
+
+    async def whoami(self) -> BotIdentity:
+        """Who the token belongs to; the check that it works."""
+        result = await self._call("getMe", {})
+        number = result.get("id") if isinstance(result, dict) else None
+        if not isinstance(number, int):
+            raise ChannelUnavailableError("Telegram's answer is not readable.")
+        return BotIdentity(number, str(result.get("username") or ""))
+
+    async def close(self) -> None:
+        await self._outgoing.close()
+        await self._polling.close()
+
+    async def _call(self, method: str, params: Mapping[str, Any]) -> Any:
+        return await self._outgoing.call(method, params, deadline=SEND_SECONDS)
+
+
+def _visible(parts: list[RichText]) -> list[RichText]:
+    """Without parts of blanks only, which Telegram refuses."""
+    return [part for part in parts if part.text.strip()]
+
+
+def _keyboard(buttons: tuple[Button, ...]) -> dict[str, Any] | None:
+    for button in buttons:
+        if not button.label or not 1 <= len(button.data.encode()) <= BUTTON_DATA_BYTES:
+            raise UsageError(f"The button {button.label!r} needs a label and 1 to {BUTTON_DATA_BYTES} bytes of data.")
+    keys = [{"text": button.label, "callback_data": button.data} for button in buttons]
+    rows = [keys[start : start + BUTTONS_IN_A_ROW] for start in range(0, len(keys), BUTTONS_IN_A_ROW)]
+    return {"inline_keyboard": rows} if rows else None
+
+
+def _clean(text: str) -> str:
+    """Without halves of surrogate pairs, which no JSON encoder sends."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,119 @@
+"""An agent's budget in words. People see percentages; dollars come with --detail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, timedelta, tzinfo
+from typing import Any
+
+from nudge.cli.render import clock_time, distance, painted
+from nudge.instants import Instant, rfc3339
+from nudge.spending.books import SpendingStatus
+from nudge.spending.lifecycle import SpendingState
+from nudge.spending.meter import Meter
+from nudge.spending.money import format_money
+from nudge.spending.store import DaySpent, UsageTotal
+
+BAR_WIDTH = 20
+
+
+def bar(meter: Meter, colour: bool) -> str:
+    filled = meter.filled(BAR_WIDTH)
+    return painted("█" * filled, meter.colour.value, colour and filled > 0) + "░" * (BAR_WIDTH - filled)
+
+
+def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: bool) -> list[str]:
+    lines = []
+    if status.banner:
+        lines.append(painted(status.banner, "red", colour))
+    text = painted(status.meter.text, status.meter.colour.value, colour)
+    lines.append(f"{text}  {bar(status.meter, colour)}  {status.state.value.replace('_', ' ')}")
+    if status.used_up and status.state is SpendingState.ASLEEP:
+        lines.append("What is left of today does not pay for another call.")
+    lines.append(f"Refreshes {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    return lines
+
+
+def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzinfo, now: Instant) -> list[str]:
+    window = status.window
+    held = f", {format_money(status.held)} held for calls under way" if status.held else ""
+    added = f", {format_money(status.topped_up)} of it topped up" if status.topped_up else ""
+    lines = [
+        "",
+        f"today   {format_money(status.meter.spent)} of {format_money(status.meter.limit)}{held}",
+        f"window  {format_money(window.committed)} of {format_money(window.limit)}{added}, "
+        f"renews {clock_time(status.window_ends, zone, now)}",
+    ]
+    if status.overrun:
+        lines.append(f"overrun {format_money(status.overrun)} more than was held for the calls")
+    if totals:
+        lines += ["", "This window by purpose and model:"]
+    for total in totals:
+        unknown = "" if total.known_price else ", at the dearest known price"
+        tokens = f"{total.use.prompt:>9,} in  {total.use.output:>8,} out"
+        cost = f"{format_money(total.cost)}{unknown}"
+        lines.append(f"  {total.purpose:<13}{total.model:<26}{total.calls:>5} calls  {tokens}  {cost}")
+    return lines
+
+
+def budget_json(status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] | None, zone: tzinfo) -> dict[str, Any]:
+    """`totals` come with the detail: amounts are micro-dollars."""
+    shown = {
+        "agent": status.agent,
+        **status.public(),
+        "refresh_at": rfc3339(status.refresh_at, zone),
+        "renews_at": rfc3339(status.window_ends, zone),
+        "tier": tier,
+    }
+    if totals is None:
+        return shown
+    window = status.window
+    return {
+        **shown,
+        "detail": {
+            "unit": "micro-dollars",
+            "day": {"limit": status.meter.limit, "spent": status.meter.spent, "held": status.held},
+            "window": {
+                "limit": window.limit,
+                "spent": window.committed,
+                "held": window.held,
+                "topped_up": status.topped_up,
+                "overrun": status.overrun,
+                "starts_at": rfc3339(status.window_starts, zone),
+            },
+            "usage": [
+                {
+                    "purpose": total.purpose,
+                    "model": total.model,
+                    "calls": total.calls,
+                    "input": total.use.input,
+                    "output": total.use.output,
+                    "cache_read": total.use.cache_read,
+                    "cache_write": total.use.cache_write,
+                    "cost": total.cost,
+                    "known_price": total.known_price,
+                }
+                for total in totals
+            ],
+        },
+    }
+
+
+def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
+    """The days from the first that is known to today. One that nobody touched had nothing spent on it."""
+    known = {one.day: one for one in days}
+    first = min(known, default=today)
+    span = (today - first).days + 1
+    wanted = [first + timedelta(days=number) for number in range(max(span, 1))]
+    return [known.get(day) or DaySpent(day, 0, 0, 0, 0) for day in wanted]
+
+
+def day_meter(day: DaySpent) -> Meter:
+    """A day without an allowance of its own was not used at all, rather than used up."""
+    return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)
+
+
+def history_line(day: DaySpent, detail: bool, colour: bool) -> str:
+    meter = day_meter(day)
+    line = f"{day.day.isoformat()}  {bar(meter, colour)}  {meter.percent:>3}%"
+    return f"{line}  {format_money(day.spent)} of {format_money(day.limit)}" if detail else line

@@ -1,0 +1,73 @@
+"""What happened: how every occurrence ended, and what the feed says.
+
+nudge log --follow
+nudge log --agent coach --limit 100 --json
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from nudge.cli.argument_types import number_from
+from nudge.cli.context import Context
+from nudge.cli.follow import Follow
+from nudge.cli.log_lines import Entry, feed_entry, outcome_entry
+from nudge.cli.render import RESULT_COLOURS, clock_time, json_text, note, out, painted
+from nudge.instants import rfc3339
+from nudge.queue.agents import Agents
+from nudge.stores.store import SqlStore
+from nudge.text import plain
+
+_POLL_SECONDS = 0.5
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--follow", "-f", action="store_true", help="go on printing what happens")
+    parser.add_argument("--agent", metavar="NAME", help="only this agent")
+    parser.add_argument(
+        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to begin with (default: 30)"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+
+
+def run(args: argparse.Namespace) -> int:
+    context = Context(args)
+    follow = Follow()
+
+    async def recent(store: SqlStore) -> list[Entry]:
+        if args.follow:
+            await follow.start(store)
+        await Agents(store).require_known(args.agent)
+        outcomes = await store.outcomes.recent(agent=args.agent, limit=args.limit)
+        lines = await store.feed.recent(agent=args.agent, limit=args.limit)
+        follow.shown(outcomes, lines)
+        entries = [outcome_entry(row) for row in outcomes] + [feed_entry(line) for line in lines]
+        entries.sort(key=lambda entry: (entry.at, entry.order))
+        return entries[-args.limit :] if args.limit else []
+
+    entries = context.with_store(recent)
+    if not entries and not args.follow and not args.json:
+        note("Nothing has happened yet.")
+    _print_all(entries, context, args)
+    while args.follow:
+        time.sleep(_POLL_SECONDS)
+        _print_all(context.with_store(follow.news), context, args)
+    return 0
+
+
+def _print_all(entries: list[Entry], context: Context, args: argparse.Namespace) -> None:
+    for entry in entries:
+        if args.agent in (None, entry.agent):
+            _print(entry, context, args.json)
+    sys.stdout.flush()  # whoever reads through a pipe follows too
+
+
+def _print(entry: Entry, context: Context, as_json: bool) -> None:
+    if as_json:
+        out(json_text({**entry.data, "at": rfc3339(entry.at, context.zone)}))
+        return
+    when = clock_time(entry.at, context.zone, context.now)
+    word = painted(f"{entry.word:<11}", RESULT_COLOURS.get(entry.word), context.colour)
+    out(f"{when:<17} {entry.agent:<10} {word} {plain(' '.join(entry.text.splitlines()))}")

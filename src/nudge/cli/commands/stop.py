@@ -1,0 +1,39 @@
+"""End the daemon gracefully: what runs may finish, ten seconds at most."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from nudge.cli.render import note
+from nudge.daemon.control_client import call
+from nudge.daemon.lock import holder_of
+from nudge.errors import DaemonUnreachableError, NudgeError
+from nudge.home.folder import Home
+
+_PATIENCE_SECONDS = 15
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    return None
+
+
+def run(args: argparse.Namespace) -> int:
+    home = Home.find(given=args.home).require()
+    try:
+        pid = call(home.socket, "POST", "/stop")["pid"]
+    except DaemonUnreachableError:
+        if not (holder := holder_of(home)):
+            raise
+        raise _stays(holder.pid) from None
+    note(f"Asked process {pid} to stop …")
+    for _ in range(_PATIENCE_SECONDS * 20):
+        if holder_of(home) is None:
+            note("Stopped.")
+            return 0
+        time.sleep(0.05)
+    raise _stays(pid)
+
+
+def _stays(pid: int) -> NudgeError:
+    return NudgeError(f"Process {pid} still runs.", next_step=f"End it with 'kill -9 {pid}': nothing is lost.")

@@ -1,0 +1,86 @@
+"""What a command works with: the home, its settings, the store, the time, and whether people watch."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Coroutine
+from datetime import tzinfo
+from functools import cached_property
+from typing import Any, TypeVar
+
+from nudge.home.folder import Home
+from nudge.home.settings import Settings
+from nudge.instants import Instant, zone_of
+from nudge.stores.store import SqlStore
+from nudge.system_clock import SystemClock
+
+T = TypeVar("T")
+
+
+class Context:
+    def __init__(self, args: argparse.Namespace, *, require_home: bool = True) -> None:
+        self.home = Home.find(given=args.home)
+        if require_home:
+            self.home.require()
+        self.now: Instant = SystemClock().now()
+
+    @cached_property
+    def settings(self) -> Settings:
+        return Settings.read(self.home)
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        return zone_of(self.settings.timezone)
+
+    def with_store(self, work: Callable[[SqlStore], Coroutine[Any, Any, T]]) -> T:
+        """Run `work(store)` to its end and close the store.
+
+        SQLite answers inline, so its coroutines never wait and need no event loop: that saves its import.
+        """
+        url = self.settings.database_url
+        if url.startswith("sqlite:"):
+            from nudge.stores.open import open_sqlite, sqlite_path
+
+            store = open_sqlite(sqlite_path(url))
+            try:
+                return run_inline(work(store))
+            finally:
+                run_inline(store.close())
+        return _with_server(url, work)
+
+    def poke(self) -> bool:
+        from nudge.daemon import control_client
+
+        return control_client.poke(self.home.socket)
+
+    @property
+    def colour(self) -> bool:
+        return sys.stdout.isatty() and "NO_COLOR" not in os.environ
+
+
+def run_inline(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that never waits."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    coroutine.close()
+    raise RuntimeError("a coroutine that must not wait did")
+
+
+def _with_server(url: str, work: Callable[[SqlStore], Coroutine[Any, Any, T]]) -> T:
+    import asyncio
+
+    from nudge.stores.open import open_store
+
+    async def main() -> T:
+        store = await open_store(url, connections=2)
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(main())

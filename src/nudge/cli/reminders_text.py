@@ -1,0 +1,157 @@
+"""Reminders on a terminal: the list, one of them, and what was understood.
+
+Nothing of the rules is imported here at the top: `nudge reminder list` must be fast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import TYPE_CHECKING, Any
+
+from nudge.cli.render import clock_time, note, out, painted, span, table
+from nudge.instants import Instant, rfc3339
+from nudge.reminders.store import ListedReminder
+
+if TYPE_CHECKING:
+    from nudge.cli.context import Context
+    from nudge.reminders.reminder import Reminder
+    from nudge.reminders.service import Reminders, Timed
+
+STATUS_COLOURS = {"active": "green", "paused": "yellow", "completed": "grey", "cancelled": "grey"}
+_WIDEST = 36
+
+
+def short(text: str, widest: int = _WIDEST) -> str:
+    """On one line, printable and not too wide: a message may hold anything."""
+    line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
+    return line if len(line) <= widest else line[: widest - 1] + "…"
+
+
+def print_list(rows: Sequence[ListedReminder], context: Context, *, with_agent: bool) -> None:
+    zone, now = context.zone, context.now
+    head = ["ID", "NAME", *(["AGENT"] if with_agent else []), "SCHEDULE", "NEXT", "LEFT", "LAST", "STATUS", "FIRES"]
+    cells = [
+        [
+            row.id,
+            short(row.name or row.message),
+            *([row.agent] if with_agent else []),
+            short(row.schedule_words, 48),
+            clock_time(row.next_at, zone, now) if row.next_at is not None else "-",
+            _left(row.next_at, now),
+            clock_time(row.last_fired_at, zone, now) if row.last_fired_at is not None else "-",
+            row.status,
+            str(row.fire_count),
+        ]
+        for row in rows
+    ]
+    status: Sequence[str | None] = [STATUS_COLOURS.get(row.status) for row in rows]
+    table(head, cells, {len(head) - 2: status} if context.colour else None)
+
+
+def _left(next_at: Instant | None, now: Instant) -> str:
+    if next_at is None:
+        return "-"
+    return span(next_at - now) if next_at > now else "due"
+
+
+def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
+    def time(instant: Instant | None) -> str | None:
+        return None if instant is None else rfc3339(instant, zone)
+
+    return {
+        "id": row.id,
+        "agent": row.agent,
+        "name": row.name,
+        "message": row.message,
+        "schedule_words": row.schedule_words,
+        "tz": row.tz,
+        "to_person": row.to_person,
+        "source": row.source,
+        "status": row.status,
+        "ended_reason": row.ended_reason,
+        "next_at": time(row.next_at),
+        "last_fired_at": time(row.last_fired_at),
+        "fire_count": row.fire_count,
+        "created_at": time(row.created_at),
+    }
+
+
+def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
+    from nudge.reminders import reminder_to_json, schedule_words
+
+    next_at = None if timed.next_at is None else rfc3339(timed.next_at, zone)
+    words = schedule_words(timed.reminder)
+    return {**reminder_to_json(timed.reminder), "schedule_words": words, "next_at": next_at}
+
+
+def say_understood(word: str, timed: Timed, context: Context) -> None:
+    """On stderr, so that the id alone is what a script reads."""
+    from nudge.reminders import echo
+
+    reminder = timed.reminder
+    to = "you" if reminder.to_person else reminder.agent
+    note(f"{word} {reminder.id} for {to}: “{short(reminder.message, 60)}”")
+    note(f"  {echo(reminder, timed.next_at, context.now)}")
+
+
+def say_state(timed: Timed, context: Context) -> None:
+    reminder = timed.reminder
+    reason = f" {reminder.ended_reason}" if reminder.ended_reason else ""
+    when = ""
+    if timed.next_at is not None:
+        when = f" Next: {clock_time(timed.next_at, context.zone, context.now)} ({_left(timed.next_at, context.now)})."
+    note(f"{reminder.id} ({short(reminder.name or reminder.message)}) is {reminder.status.value}.{reason}{when}")
+
+
+def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> None:
+    from nudge.durations import format_duration
+    from nudge.reminders import schedule_words
+
+    status = painted(reminder.status.value, STATUS_COLOURS.get(reminder.status.value), context.colour)
+    out(f"{reminder.id}  {short(reminder.name) or '(no name)'}  {status}  {reminder.ended_reason}".rstrip())
+    rows = [("for", "you, through " + reminder.agent if reminder.to_person else reminder.agent)]
+    rows.append(("schedule", f"{schedule_words(reminder)} ({reminder.tz})"))
+    if reminder.one_shot:
+        rows.append(("time", reminder.schedule.describe()))
+    if next_at is not None:
+        rows.append(("next", f"{clock_time(next_at, context.zone, context.now)}, {_left(next_at, context.now)}"))
+    if reminder.chain is not None:
+        rows.append(("chain", f"{reminder.chain} times, {reminder.asked} asked"))
+    if reminder.condition is not None:
+        condition = reminder.condition
+        what = f"command: {condition.command}" if condition.command is not None else f"prompt: {condition.prompt}"
+        limit = f", at most {format_duration(condition.timeout_us)}" if condition.command is not None else ""
+        rows.append(("condition", f"{short(what, 100)} (mode {condition.mode.value}{limit})"))
+    if not reminder.to_person:
+        rows.append(("priority", reminder.priority.word))
+    rows.append(("late", "as by default" if reminder.late is None else str(reminder.late)))
+    flags = [name for name in ("reserve", "critical") if getattr(reminder, name)]
+    if not reminder.allow_ping:
+        flags.append("silent")
+    if flags:
+        rows.append(("flags", ", ".join(flags)))
+    rows.append(("from", f"{reminder.source.value} {reminder.ref}".rstrip()))
+    last = reminder.last_fired_at
+    when = f", last {clock_time(last, context.zone, context.now)}" if last is not None else ""
+    rows.append(("fired", f"{reminder.fire_count} times{when}"))
+    for name, value in rows:
+        out(f"  {name:<10}{value}")
+    out("  message")
+    for line in reminder.message.splitlines():
+        out(f"    {''.join(char if char.isprintable() else ' ' for char in line)}")
+
+
+def reminders_of(context: Context, store: Any) -> Reminders:
+    """The use cases over the store that a command has open."""
+    from nudge.attention.person import Person
+    from nudge.instants import zone_of
+    from nudge.reminders.service import Reminders
+
+    person = Person(zone_of(context.settings.timezone))
+    return Reminders(store, lambda agent: person)
+
+
+def poke(context: Context) -> None:
+    if not context.poke():
+        note("  The daemon is not running: this takes effect when it starts ('nudge run').")

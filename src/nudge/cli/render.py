@@ -1,0 +1,114 @@
+"""How things look on a terminal: tables, times, colours. Data goes to stdout, the rest to stderr."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from datetime import tzinfo
+from typing import Any
+
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.text import plain
+
+COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "cyan": 36, "grey": 90}
+RESULT_COLOURS = {
+    "fired": "green",
+    "fired-late": "yellow",
+    "skipped": "grey",
+    "suppressed": "grey",
+    "deferred": "cyan",
+    "missed": "red",
+    "failed": "red",
+    "unknown": "red",
+}
+
+
+_PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in COLOURS.values())})m)")
+_HIGH_ORDERS = re.compile(r"[\x7f-\x9f]")
+
+
+def how_many(text: str) -> int:
+    """The type of a --limit: a whole number, 0 or more."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def out(text: str = "") -> None:
+    sys.stdout.write(shown(text) + "\n")
+
+
+def note(text: str) -> None:
+    sys.stderr.write(shown(text) + "\n")
+
+
+def shown(text: str) -> str:
+    """What may go to a terminal: whoever wrote the words in it, they can take our colours and do nothing else.
+
+    >>> shown(painted("ok", "green", True) + "\\x1b[2J") == "\\x1b[32mok\\x1b[0m\ufffd[2J"
+    True
+    """
+    return "".join(part if number % 2 else plain(part) for number, part in enumerate(_PAINT.split(text)))
+
+
+def out_json(value: Any) -> None:
+    out(json_text(value, indent=2))
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """JSON leaves some characters as they are that a terminal obeys; written as escapes they mean the same."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    return _HIGH_ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
+
+
+def painted(text: str, colour: str | None, enabled: bool) -> str:
+    return f"\033[{COLOURS[colour]}m{text}\033[0m" if enabled and colour else text
+
+
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], colours: dict[int, Sequence[str | None]] | None = None
+) -> None:
+    """Columns as wide as they need to be. `colours` maps a column to one colour per row."""
+    widths = [max(len(str(row[n])) for row in [head, *rows]) for n in range(len(head))]
+    for number, row in enumerate([head, *rows]):
+        cells = []
+        for column, cell in enumerate(row):
+            text = str(cell).ljust(widths[column]) if column < len(row) - 1 else str(cell)
+            if number and colours and column in colours:
+                text = painted(text, colours[column][number - 1], True)
+            cells.append(text)
+        out("  ".join(cells).rstrip())
+
+
+def clock_time(instant: Instant, zone: tzinfo, now: Instant) -> str:
+    """Short for people: the time today, the weekday this week, else the date."""
+    local, today = to_datetime(instant, zone), to_datetime(now, zone)
+    if local.date() == today.date():
+        return local.strftime("%H:%M")
+    if abs((local.date() - today.date()).days) < 7:
+        return local.strftime("%a %H:%M")
+    return local.strftime("%Y-%m-%d %H:%M")
+
+
+def full_time(instant: Instant, zone: tzinfo) -> str:
+    return to_datetime(instant, zone).strftime("%a %Y-%m-%d %H:%M:%S %Z")
+
+
+def span(microseconds: int) -> str:
+    """A distance in its two largest units: "2h 5min", "3d", "40s"."""
+    left = abs(microseconds)
+    parts = []
+    for unit, word in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s")):
+        count, left = divmod(left, unit)
+        if count:
+            parts.append(f"{count}{word}")
+        if parts and (len(parts) == 2 or not count):
+            break
+    return " ".join(parts) or "0s"
+
+
+def distance(instant: Instant, now: Instant) -> str:
+    return f"in {span(instant - now)}" if instant >= now else f"{span(now - instant)} ago"

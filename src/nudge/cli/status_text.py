@@ -1,0 +1,31 @@
+"""The daemon's status in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nudge.cli.render import distance, painted, span
+from nudge.instants import parse_rfc3339
+
+
+def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
+    """The lines of `nudge status`. An agent that was stopped is said first, in red."""
+    now = parse_rfc3339(status["now"])
+    up = span(now - parse_rfc3339(status["started_at"]))
+    next_due = status["next_due"]
+    rows = [
+        ("daemon", f"running, process {status['pid']}, up {up}, nudge {status['version']}"),
+        ("home", status["home"]),
+        ("agents", ", ".join(status["agents"]) or "none"),
+        ("timers", f"{status['timers']:,}; next {distance(parse_rfc3339(next_due), now) if next_due else 'none'}"),
+        ("fired", f"{status['fired']:,} since the start; {status['busy_lanes']} running now"),
+    ]
+    spending: Mapping[str, Any] = status.get("spending") or {}
+    for agent, money in spending.items():
+        meter = painted(f"{money['percent']}% used", money["colour"], colour)
+        rows.append(("budget", f"{agent}: {meter}, {money['state'].replace('_', ' ')}"))
+    banners = [
+        painted(f"{agent}: {money['banner']}", "red", colour) for agent, money in spending.items() if money["banner"]
+    ]
+    return "\n".join([*banners, *(f"{name:<8}{value}" for name, value in rows)])

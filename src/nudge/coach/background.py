@@ -1,0 +1,183 @@
+"""Background runs: the coach reads its inbox and acts on what its routines and reminders ask of it.
+
+One letter is one run, and a run sends one ping at most. Letters are read by priority, as they came; one that can wait
+until the agent is idle waits for the end of a conversation. While the agent sleeps on its budget its letters are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+from nudge.attention.forward_schedule import UpcomingTask, upcoming
+from nudge.attention.gate import Gate
+from nudge.attention.preamble import background_preamble
+from nudge.attention.repeats import signature
+from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
+from nudge.coach.answering import Thinking
+from nudge.coach.background_prompt import background_prompt
+from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.facts import Purpose as FactsPurpose
+from nudge.coach.nudges import BUTTONS
+from nudge.coach.person_documents import Desk
+from nudge.coach.unasked import Speaking, Words
+from nudge.errors import BudgetExhaustedError
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.model import ModelRequest, Purpose, Turn
+from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.outcomes import Result
+from nudge.queue.records import Letter, Priority
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer
+from nudge.reminders.condition_replies import MET, SKIP
+from nudge.reminders.text import counted
+from nudge.spending.refusals import AsleepError
+
+KIND = "letters"
+ANSWER_TOKENS = 400
+LOOK_AGAIN = HOUR
+"""After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
+
+UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
+RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
+"""Until when an agent may ask no model; None while it may."""
+Replied = Callable[[int | str, str, Instant], Awaitable[object]]
+"""Told what the agent answered to a letter, so that a condition in words can end its reminder."""
+
+
+def letters_timer(agent: str, now: Instant) -> Timer:
+    """There is something in the inbox. It waits its turn in the agent's own lane."""
+    return Timer.at(agent, KIND, KIND, now)
+
+
+class Background:
+    def __init__(
+        self,
+        store: Store,
+        desk: Desk,
+        gate: Gate,
+        thinking: Thinking,
+        speaking: Speaking,
+        upcoming_of: UpcomingOf,
+        rests_until: RestsUntil,
+        replied: Replied,
+    ) -> None:
+        self._store = store
+        self._desk = desk
+        self._gate = gate
+        self._thinking = thinking
+        self._speaking = speaking
+        self._upcoming_of = upcoming_of
+        self._rests_until = rests_until
+        self._replied = replied
+
+    async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
+        """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end."""
+        if priority is Priority.IDLE:
+            await self._store.timers.ensure(letters_timer(agent, now))
+        else:
+            await self._store.timers.set(letters_timer(agent, now))
+
+    async def run(self, firing: Firing) -> None:
+        """Handle the most urgent letter, and come back for the others."""
+        agent, now = firing.timer.agent, firing.now
+        letters = await self._store.letters.unread(agent, limit=1)
+        wait = await self._wait(agent, letters[0], now) if letters else None
+        if not letters or wait is not None:
+            async with firing.settle() as settlement:
+                if wait is not None:
+                    settlement.following = firing.timer.next_slot(wait)
+            return
+        letter = letters[0]
+        try:
+            decision, text = await self._think(firing, letter)
+        except BudgetExhaustedError as error:  # there was money when we looked, and not enough for this
+            until = error.refresh_at if isinstance(error, AsleepError) else Instant(now + LOOK_AGAIN)
+            async with firing.settle() as settlement:
+                settlement.following = firing.timer.next_slot(max(until, Instant(now + MINUTE)))
+            return
+        async with firing.settle() as settlement:
+            await self._store.letters.mark_read(letter.id, now)
+            await self._replied(letter.id, decision.message or (SKIP if decision.action is Action.OK else text), now)
+            words = without_marks(decision.message)
+            if decision.speaks and words:
+                await self._speak(settlement, letter, words, now)
+            else:
+                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or 'nothing to say'}.")
+            if settlement.following is not None:
+                await self._postpone(letter, settlement)
+            elif await self._store.letters.unread(agent, limit=1):
+                settlement.again(now)
+
+    async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
+        """Until when a letter must wait, or None."""
+        rest = await self._rests_until(agent, now)
+        if rest is not None and rest > now:
+            return rest
+        if letter.priority is Priority.IDLE:
+            said = (await self._gate.row(agent, now)).last_conversation
+            if said is not None and said <= now < said + CONVERSATION:
+                return Instant(said + CONVERSATION)
+        # What could not be said now anyway is not thought about now; a silent task says nothing and need not wait.
+        decision = await self._gate.decide(agent, _candidate(letter), now)
+        return decision.until if isinstance(decision, Defer) else None
+
+    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
+        agent, now = firing.timer.agent, firing.now
+        targets = self._desk.targets(agent)
+        state = await self._gate.state(agent, now)
+        ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
+        this = (ref, Instant(slot)) if isinstance(slot, int) else None
+        schedule = upcoming(await self._upcoming_of(agent, now), now, this)
+        preamble = background_preamble(state.budget, schedule, now, targets.zone)
+        prompt = background_prompt(
+            self._desk.documents(agent), counted(letter.body, letter.count), preamble, now, targets
+        )
+        request = ModelRequest(
+            Purpose.HEARTBEAT,
+            "",
+            prompt.system,
+            (Turn("user", prompt.message),),
+            ANSWER_TOKENS,
+            schema=DECISION_SCHEMA,
+            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
+            attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
+        )
+        reply = await self._thinking.ask(agent, request, now, waited_for=False)
+        return parse_decision(reply.data if reply.data is not None else reply.text, now), reply.text
+
+    async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
+        candidate = replace(_candidate(letter), signature=signature(text))
+        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
+        await self._speaking.say(settlement, words, now)
+
+    async def _postpone(self, letter: Letter, settlement: Settlement) -> None:
+        """The gate said later. The letter is put back as it was, so that the run is made again at that time."""
+        await self._store.letters.put_back(letter.id)
+        settlement.recorded = None
+
+
+def without_marks(text: str) -> str:
+    """What the person reads of an answer: the marks are for the reminder.
+
+    >>> without_marks("[condition-met] The deploy is through.")
+    'The deploy is through.'
+    """
+    return text.replace(MET, "").replace(SKIP, "").strip()
+
+
+def _candidate(letter: Letter) -> Candidate:
+    detail = letter.detail
+    return Candidate(
+        Kind.ROUTINE,
+        asked_by_person=True,
+        allow_ping=bool(detail.get("allow_ping", True)),
+        critical=bool(detail.get("critical")),
+        has_claim=bool(detail.get("reserve")),
+        topic=str(detail.get("ref") or letter.topic or "letter"),
+        due_at=detail.get("slot_at"),
+    )
+
+
+def _name(letter: Letter) -> str:
+    return str(letter.detail.get("name") or letter.detail.get("ref") or letter.sender)

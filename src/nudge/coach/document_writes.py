@@ -1,0 +1,119 @@
+"""Writing the person's documents together with the store.
+
+A file cannot be part of a transaction. So the new text is written down in the transaction that tells the person about
+it, and put into the file right after; whoever comes next finishes what a crash left undone. A file that somebody else
+changed in between is left as they wrote it, and the person is told.
+"""
+
+from __future__ import annotations
+
+import logging
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nudge.coach.person_documents import Desk
+from nudge.coach.proactive import documents_timer
+from nudge.coach.replies import Replies
+from nudge.errors import NotConfiguredError
+from nudge.instants import Instant
+from nudge.queue.dispatch import Firing
+from nudge.queue.records import FeedLine
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer, talk_lane
+
+log = logging.getLogger("nudge.pages")
+
+KIND = "pages"
+PENDING = "pages.pending"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A document before and after. Texts may hold bytes that are not UTF-8, as surrogates."""
+
+    name: str
+    before: str
+    after: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"name": self.name, "before": _pack(self.before), "after": _pack(self.after)}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Edit:
+        return cls(str(data["name"]), _unpack(data["before"]), _unpack(data["after"]))
+
+
+class Pages:
+    def __init__(self, store: Store, desk: Desk, replies: Replies) -> None:
+        self._store = store
+        self._desk = desk
+        self._replies = replies
+
+    async def read(self, agent: str, name: str) -> str:
+        """The document as it is, or as it is about to be."""
+        for edit in await self._pending(agent):
+            if edit.name == name:
+                return edit.after
+        return self._desk.text(agent, name)
+
+    async def plan(self, agent: str, edits: Sequence[Edit], now: Instant) -> None:
+        """Write the edits down, inside the caller's transaction. `finish` comes after it has been committed; the timer
+        is for the case that it never does."""
+        pending = {edit.name: edit for edit in await self._pending(agent)}
+        for edit in edits:
+            if edit.before != edit.after:
+                earlier = pending.get(edit.name)
+                pending[edit.name] = Edit(edit.name, earlier.before if earlier else edit.before, edit.after)
+        if not pending:
+            return
+        await self._store.notes.set(agent, PENDING, [edit.to_json() for edit in pending.values()])
+        await self._store.timers.set(Timer.at(agent, KIND, KIND, now, lane=talk_lane(agent)))
+
+    async def finish(self, agent: str, now: Instant) -> None:
+        """Bring the files up to what was written down. A disk that refuses is tried again by the timer."""
+        try:
+            if await self._write(agent, now):
+                await self._store.timers.cancel(agent, KIND)
+        except (OSError, NotConfiguredError) as error:
+            log.error("the documents of %s cannot be written: %s", agent, error)
+
+    async def retry(self, firing: Firing) -> None:
+        """Handle the timer: a crash or a disk that refused left something to write."""
+        await self._write(firing.timer.agent, firing.now)
+        async with firing.settle():
+            pass
+
+    async def _write(self, agent: str, now: Instant) -> bool:
+        pending = await self._pending(agent)
+        if not pending:
+            return False
+        lost = []
+        for edit in pending:
+            current = self._desk.text(agent, edit.name)
+            if current == edit.before:
+                self._desk.write(agent, edit.name, edit.after)
+            elif current != edit.after:
+                lost.append(edit.name)
+        async with self._store.transaction():
+            await self._store.notes.delete(agent, PENDING)
+            await self._store.timers.set(documents_timer(agent, now))
+            for name in lost:
+                text = f"{name} was changed by somebody else at the same moment. I left it as it is, without my change."
+                await self._store.feed.add(FeedLine(now, agent, "conflict", text))
+                await self._replies.post(agent, text, now)
+        return True
+
+    async def _pending(self, agent: str) -> list[Edit]:
+        kept = await self._store.notes.get(agent, PENDING)
+        return [Edit.from_json(one) for one in kept] if isinstance(kept, list) else []
+
+
+def _pack(text: str) -> str:
+    """As letters that every database takes."""
+    return b64encode(text.encode("utf-8", "surrogateescape")).decode()
+
+
+def _unpack(packed: str) -> str:
+    return b64decode(packed).decode("utf-8", "surrogateescape")

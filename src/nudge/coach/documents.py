@@ -1,0 +1,195 @@
+"""A person's Markdown document: its sections and their list items, read without changing a byte."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from nudge.coach.blocks import Block, Kind, find_blocks, split_lines
+
+_ITEM = re.compile(
+    r"(?P<indent> {0,3})(?P<marker>[*+-]|(?P<number>\d{1,9})(?P<mark>[.)]))(?P<gap>[ \t]+|$)(?P<text>.*)"
+)
+_NESTED = re.compile(r"\s*(?:[*+-]|\d{1,9}[.)])(?:\s|$)")
+_REMARK = re.compile(r" ?\([^()]*\)$")
+_KEPT = 32
+"""So many texts are remembered as parsed: every heartbeat reads the same four documents."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading and what is under it. `body` is the first line after the heading, `own_end` where its first subheading
+    (or the section) ends, `end` where the next heading of its rank begins."""
+
+    title: str
+    level: int
+    start: int
+    body: int
+    own_end: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A list item of a section, lines `start` to `end`. `text` is its first paragraph on one line, without comments."""
+
+    text: str
+    start: int
+    end: int
+    indent: str
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A parsed document. `encode` gives back the very bytes that were decoded, also where they were not UTF-8.
+
+    >>> document = Document.parse("## Today\\n1. Write\\n")
+    >>> [item.text for item in document.items("today")]
+    ['Write']
+    """
+
+    text: str
+    lines: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    sections: tuple[Section, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Document:
+        return _parsed(text)
+
+    @classmethod
+    def decode(cls, data: bytes) -> Document:
+        return cls.parse(data.decode("utf-8", "surrogateescape"))
+
+    def encode(self) -> bytes:
+        return self.text.encode("utf-8", "surrogateescape")
+
+    @property
+    def digest(self) -> str:
+        """Names this version of the text."""
+        return sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def newline(self) -> str:
+        """The line end of the first line, or LF."""
+        first = self.lines[0] if self.lines else ""
+        return first[len(first.rstrip("\r\n")) :] or "\n"
+
+    def named(self, name: str) -> tuple[Section, ...]:
+        """Every section of that name. Case, a remark in brackets at the end and a colon do not count."""
+        wanted = section_key(name)
+        return tuple(section for section in self.sections if section_key(section.title) == wanted)
+
+    def section(self, name: str) -> Section | None:
+        """The first section of that name."""
+        return next(iter(self.named(name)), None)
+
+    def items(self, name: str) -> tuple[Item, ...]:
+        section = self.section(name)
+        return self.items_of(section) if section else ()
+
+    def items_of(self, section: Section) -> tuple[Item, ...]:
+        """The list items of the section's own text, not those of its subsections."""
+        return tuple(self._item(block) for block in self.own_blocks(section) if block.kind is Kind.ITEM)
+
+    def own_blocks(self, section: Section) -> tuple[Block, ...]:
+        return tuple(block for block in self.blocks if section.body <= block.start < section.own_end)
+
+    @property
+    def outline(self) -> list[tuple[int, str]]:
+        """The headings in order. An edit must not change them."""
+        return [(section.level, section.title) for section in self.sections]
+
+    def prose(self, name: str) -> str:
+        """The paragraphs of a section on one line, comments left out."""
+        section = self.section(name)
+        if section is None:
+            return ""
+        words = [
+            self.slice(block.start, block.end) for block in self.own_blocks(section) if block.kind is Kind.PARAGRAPH
+        ]
+        return readable(" ".join(_uncommented(" ".join(words)).split()))
+
+    def slice(self, start: int, end: int) -> str:
+        return "".join(self.lines[start:end])
+
+    def _item(self, block: Block) -> Item:
+        first = self.lines[block.start].removeprefix("\ufeff").rstrip("\r\n").expandtabs(4)
+        match = _ITEM.match(first)
+        assert match is not None, first
+        words = [match["text"]]
+        for line in self.lines[block.start + 1 : block.end]:
+            if not line.strip() or _NESTED.match(line):
+                break
+            words.append(line)
+        text = readable(" ".join(_uncommented(" ".join(words)).split()))
+        return Item(text, block.start, block.end, match["indent"], match["marker"])
+
+
+def _sections(blocks: Sequence[Block], lines: int) -> tuple[Section, ...]:
+    headings = [block for block in blocks if block.kind is Kind.HEADING]
+    sections = []
+    for number, heading in enumerate(headings):
+        later = headings[number + 1 :]
+        own_end = later[0].start if later else lines
+        end = next((other.start for other in later if other.level <= heading.level), lines)
+        sections.append(Section(heading.title, heading.level, heading.start, heading.end, own_end, end))
+    return tuple(sections)
+
+
+@lru_cache(maxsize=_KEPT)
+def _parsed(text: str) -> Document:
+    lines = split_lines(text)
+    blocks = find_blocks(text)
+    return Document(text, lines, blocks, _sections(blocks, len(lines)))
+
+
+def section_key(title: str) -> str:
+    """What two spellings of a section's name have in common."""
+    return " ".join(_REMARK.sub("", " ".join(title.split())).rstrip(":").casefold().split())
+
+
+def one_line(text: str) -> str:
+    """The text as one line: control characters and line ends become spaces."""
+    return " ".join(_CONTROL.sub(" ", text).split())
+
+
+@lru_cache(maxsize=_KEPT)
+def without_comments(text: str) -> str:
+    """The text for a reader who needs no explanations: HTML comments outside code are left out. A comment that is never
+    closed stays, for it may hide the person's own words."""
+    document = Document.parse(text)
+    parts: list[str] = []
+    done = 0
+    for block in document.blocks:
+        parts.append(document.slice(done, block.start))
+        whole = document.slice(block.start, block.end)
+        shown = whole if block.kind in (Kind.FENCE, Kind.CODE) else _uncommented(whole)
+        done = block.end
+        if shown.strip() or shown == whole:
+            parts.append(shown)
+        elif not document.slice(done, done + 1).strip():
+            done += 1
+    parts.append(document.slice(done, len(document.lines)))
+    return readable("".join(parts).strip("\r\n"))
+
+
+def _uncommented(text: str) -> str:
+    """By searching and not by a pattern, which would look for the end of every comment that is never closed."""
+    parts = []
+    done = 0
+    while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        parts.append(text[done:start])
+        done = end + 3
+    return "".join([*parts, text[done:]])
+
+
+def readable(text: str) -> str:
+    """The text without bytes that were not UTF-8: a file may hold them, a message or a prompt may not."""
+    return text.encode("utf-8", "replace").decode()

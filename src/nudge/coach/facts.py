@@ -1,0 +1,100 @@
+"""What the coach knows at one moment, as plain values: the same context that a prompt puts into words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+
+from nudge.coach.briefings import Briefing
+from nudge.coach.goals import Goals
+from nudge.coach.memory import Memory
+from nudge.coach.review import Review
+from nudge.coach.targets import Targets
+from nudge.instants import HOUR, Instant, local_date
+
+
+class Purpose(StrEnum):
+    """Why the coach thinks. The values are those of the model port."""
+
+    HEARTBEAT = "heartbeat"
+    CONVERSATION = "conversation"
+    BRIEFING = "briefing"
+    REVIEW = "review"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class DueReminder:
+    """A reminder whose time has come."""
+
+    id: str
+    text: str
+    due_at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Something that was said. `role` is "user" (the person) or "assistant" (the coach); `forwarded` marks words that
+    the person passed on from somebody else."""
+
+    role: str
+    text: str
+    at: Instant
+    forwarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CoachState:
+    """The state that the store keeps. Daily values are those of the person's day, bedtime values those of the night."""
+
+    last_user_message: Instant | None = None
+    last_activity: Instant | None = None
+    proactive_today: int = 0
+    bedtime_nudges: int = 0
+    last_bedtime_nudge: Instant | None = None
+    morning_brief_sent: bool = False
+    review_in_progress: bool = False
+    quiet_until: Instant | None = None
+    delayed_until: Instant | None = None
+
+    def last_seen(self) -> Instant | None:
+        """When the person last wrote or used their phone."""
+        seen = [at for at in (self.last_user_message, self.last_activity) if at is not None]
+        return max(seen) if seen else None
+
+    def active(self, now: Instant, within: int = HOUR) -> bool:
+        """Whether the person was there lately. Exactly an hour ago is inside."""
+        seen = self.last_seen()
+        return seen is not None and now - seen <= within
+
+
+@dataclass(frozen=True, slots=True)
+class CoachFacts:
+    """Everything an answer depends on; two equal facts get equal answers.
+
+    `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `review` the one
+    in progress. `degraded` is true where rules stand in for a model that does not answer.
+
+    >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
+    datetime.date(1969, 12, 31)
+    """
+
+    now: Instant
+    purpose: Purpose
+    targets: Targets = field(default_factory=Targets)
+    goals: Goals = field(default_factory=Goals)
+    memory: Memory = field(default_factory=Memory)
+    state: CoachState = field(default_factory=CoachState)
+    due_reminders: tuple[DueReminder, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    text: str = ""
+    forwarded: bool = False
+    briefing: Briefing | None = None
+    review: Review | None = None
+    task: str = ""
+    degraded: bool = False
+
+    @property
+    def today(self) -> date:
+        return local_date(self.now, self.targets.zone)

@@ -1,0 +1,230 @@
+"""What the coach does besides talking: notice changed documents, keep its promises, tidy up, show that it is alive."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from nudge.attention.rules import Candidate, Kind
+from nudge.attention.waiting import look_again
+from nudge.coach.bedtime import bedtime_nudge
+from nudge.coach.briefing_run import Briefings
+from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
+from nudge.coach.nudges import BUTTONS
+from nudge.coach.outside import SignOfLife, TextHistory
+from nudge.coach.person_documents import DELAYED_UNTIL, LAST_BEDTIME, Desk
+from nudge.coach.unasked import Speaking, Words
+from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
+from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
+from nudge.queue.dispatch import Firing
+from nudge.queue.outcomes import Result
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer
+
+log = logging.getLogger("nudge.housekeeping")
+
+DOCUMENTS, ASK_AGAIN, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
+    "documents",
+    "ask-again",
+    "activity-check",
+    "retention",
+    "commit",
+    "pull",
+    "alive",
+)
+KEEP_TALKS = 30 * DAY
+KEEP_ACTIVITY = 7 * DAY
+NO_SIGNAL = DAY
+NO_SIGNAL_QUESTION = "Haven't seen your phone activity in a while — is the Shortcut still running?"
+SIGNAL_ASKED = "activity.asked"
+HALF_SAVED = 20 * SECOND
+"""An editor may be in the middle of saving: a document that cannot be read is brought up when it stays so."""
+ALIVE_TRIES = 3
+_RETENTION_HOUR = 4 * HOUR
+
+
+def ask_again_timer(agent: str, at: Instant, words: str = "") -> Timer:
+    """ "30 more min": look again then."""
+    return Timer.at(agent, ASK_AGAIN, ASK_AGAIN, at, payload={"words": words})
+
+
+def activity_timer(agent: str, now: Instant) -> Timer:
+    """Set at every sign of life: it comes due only when there has been none for a day."""
+    return Timer.at(agent, ACTIVITY, ACTIVITY, Instant(now + NO_SIGNAL))
+
+
+def documents_timer(agent: str, now: Instant) -> Timer:
+    """Look at the documents now: somebody wrote one."""
+    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
+
+
+def alive_timer(agent: str, now: Instant) -> Timer:
+    """Tell whoever watches that a heartbeat worked."""
+    return Timer.at(agent, ALIVE, ALIVE, now, lane=f"{agent}/alive")
+
+
+class Housekeeping:
+    """The handlers of the chores, and their timers."""
+
+    def __init__(
+        self,
+        store: Store,
+        desk: Desk,
+        briefings: Briefings,
+        speaking: Speaking,
+        *,
+        history: TextHistory | None = None,
+        sign_of_life: SignOfLife | None = None,
+    ) -> None:
+        self._store = store
+        self._desk = desk
+        self._briefings = briefings
+        self._speaking = speaking
+        self._history = history
+        self._sign_of_life = sign_of_life
+
+    async def ensure(self, agent: str, now: Instant) -> None:
+        """Start the regular chores, unless they are running, and look at the documents. Git has a lane of its own: a
+        remote that hangs must not keep a changed document from being noticed."""
+        timers = self._store.timers
+        await timers.set(documents_timer(agent, now))
+        await timers.ensure(
+            Timer.at(agent, RETENTION, RETENTION, self._next_retention(agent, now), lane=f"{agent}/chores")
+        )
+        if self._history is not None:
+            await timers.ensure(Timer.at(agent, COMMIT, COMMIT, Instant(now + HOUR), lane=f"{agent}/git"))
+            await timers.set(Timer.at(agent, PULL, PULL, now, lane=f"{agent}/git"))
+        row = await self._store.attention.get(agent)
+        if row is not None and row.last_activity is not None and not await self._asked_since(agent, row.last_activity):
+            await timers.ensure(activity_timer(agent, row.last_activity))
+
+    async def documents_changed(self, firing: Firing) -> None:
+        """A document was written by somebody: check the targets, reschedule, and say once if they cannot be read."""
+        agent, now = firing.timer.agent, firing.now
+        async with firing.settle() as settlement:
+            changed, complaint = await self._desk.check_targets(agent)
+            await self._briefings.schedule(agent, now)
+            if changed:
+                await look_again(self._store, agent, now)
+                settlement.feed("rescheduled", "The schedule targets in GOALS.md are in force.")
+            if complaint is not None:
+                at = Instant(now + HALF_SAVED)
+                notice = notice_timer(agent, TARGETS, complaint.text, at, version=complaint.version)
+                await self._store.timers.set(notice)
+            elif self._desk.complaint(agent) is None:
+                await self._store.timers.cancel(agent, notice_key(TARGETS))
+
+    async def ask_again(self, firing: Firing) -> None:
+        """The time that the person asked for is over. Around bedtime it is the next of the night's three messages that
+        keeps the promise, so that two do not come at once."""
+        agent, now = firing.timer.agent, firing.now
+        words = str(firing.timer.payload.get("words") or "")
+        text = f"You said “{words}” — time's up." if words else "Time's up."
+        state = await self._desk.state(agent, now)
+        tone = bedtime_nudge(now, self._desk.targets(agent), state).tone
+        bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
+        kind = Kind.BEDTIME if bedtime else Kind.REMINDER
+        candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
+        said = Words(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")
+        async with firing.settle() as settlement:
+            if not await self._speaking.say(settlement, said, now):
+                return
+            await self._store.notes.delete(agent, DELAYED_UNTIL)
+            if bedtime:
+                await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+
+    async def say_again(self, firing: Firing) -> None:
+        """A nudge that the person put off: the time is theirs, so it comes then."""
+        text = str(firing.timer.payload["text"])
+        candidate = Candidate(Kind.REMINDER, asked_by_person=True, set_for_time=True)
+        async with firing.settle() as settlement:
+            said = Words(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
+            await self._speaking.say(settlement, said, firing.now)
+
+    async def no_activity(self, firing: Firing) -> None:
+        """No sign of life for a day: ask once, then fall back to the time of day alone. A new sign of life, and it may
+        ask again the next time there is none."""
+        agent, now = firing.timer.agent, firing.now
+        row = await self._store.attention.get(agent)
+        last = row.last_activity if row is not None else None
+        async with firing.settle() as settlement:
+            if last is not None and 0 <= now - last < NO_SIGNAL:
+                settlement.outcome(Result.SKIPPED, "There was a sign of life meanwhile.")
+                settlement.again(Instant(last + NO_SIGNAL))
+                return
+            if await self._asked_since(agent, last):
+                settlement.outcome(Result.SKIPPED, "It has asked about the missing signal before.")
+                return
+            candidate = Candidate(Kind.NOTICE, asked_by_person=True, topic="activity-signal")
+            words = Words(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
+            if await self._speaking.say(settlement, words, now):
+                await self._store.notes.set(agent, SIGNAL_ASKED, int(now))
+
+    async def tidy(self, firing: Firing) -> None:
+        """Old talk goes to the archive, old signs of life go."""
+        agent, now = firing.timer.agent, firing.now
+        async with firing.settle() as settlement:
+            await self._store.conversations.archive(agent, Instant(now - KEEP_TALKS))
+            await self._store.activity.prune(agent, Instant(now - KEEP_ACTIVITY))
+            settlement.again(self._next_retention(agent, now))
+
+    async def pull(self, firing: Firing) -> None:
+        """At start-up: bring in what others changed, if nothing is uncommitted. Being offline is no news; a conflict
+        is, since only the person can resolve it."""
+        agent, now = firing.timer.agent, firing.now
+        said, conflict = None, ""
+        try:
+            said = await self._history.pull_if_clean(agent) if self._history else None
+        except RetryableError as error:
+            log.warning("the documents of %s were not pulled: %s", agent, error)
+        except NudgeError as error:
+            log.warning("the documents of %s were not pulled: %s", agent, error)
+            conflict = f"I could not sync your documents: {error}"
+        async with firing.settle() as settlement:
+            if said:
+                settlement.feed("pulled", said)
+                await self._store.timers.set(documents_timer(agent, now))
+            if conflict:
+                await self._store.timers.set(notice_timer(agent, SYNC, conflict, now))
+
+    async def commit(self, firing: Firing) -> None:
+        """Keep the present texts in their repository. It never stands in the way of anything."""
+        agent, now = firing.timer.agent, firing.now
+        said = None
+        try:
+            said = await self._history.commit(agent) if self._history else None
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            log.warning("the documents of %s were not committed: %s", agent, error)
+        async with firing.settle() as settlement:
+            if said:
+                settlement.feed("committed", said)
+            settlement.again(Instant(now + HOUR))
+
+    async def report_alive(self, firing: Firing) -> None:
+        """The dead-man's switch, after every heartbeat that worked: an agent that sleeps on its budget is alive too,
+        one whose heartbeats fail is not. A network that hiccups is given two more tries; then it is left to the next
+        heartbeat."""
+        try:
+            if self._sign_of_life is not None:
+                await self._sign_of_life.report()
+        except RetryableError as error:
+            if firing.timer.attempts + 1 < ALIVE_TRIES:
+                raise
+            log.warning("nobody took the sign of life: %s", error)
+            async with firing.settle() as settlement:
+                settlement.outcome(Result.FAILED, str(error))
+            return
+        async with firing.settle():
+            pass
+
+    async def _asked_since(self, agent: str, last: Instant | None) -> bool:
+        asked = await self._store.notes.get(agent, SIGNAL_ASKED)
+        return isinstance(asked, int) and (last is None or asked >= last)
+
+    def _next_retention(self, agent: str, now: Instant) -> Instant:
+        zone = self._desk.targets(agent).zone
+        day = local_date(now, zone)
+        at = Instant(start_of_day(day, zone) + _RETENTION_HOUR)
+        return at if at > now else Instant(start_of_day(day + timedelta(days=1), zone) + _RETENTION_HOUR)

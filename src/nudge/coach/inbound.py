@@ -1,0 +1,184 @@
+"""What the person does on a channel, accepted once.
+
+Accepting is one transaction: the channel's offset with everything the update changes. What needs no model is answered
+in it; a message becomes a timer that is due now, and its turn answers it. A crash before the commit leaves the update
+with the channel, a crash after it leaves the work with the store.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+
+from nudge.attention.requests import PersonWishes
+from nudge.clock import Clock
+from nudge.coach.buttons import Buttons
+from nudge.coach.commands import Asked, Command, help_text, read_command
+from nudge.coach.conversation import KIND, Heard, turn_key
+from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
+from nudge.coach.nudges import short
+from nudge.coach.replies import Replies
+from nudge.coach.store import Saying
+from nudge.coach.undo import Deed, Undo
+from nudge.errors import LostLeaseError, NudgeError, StoreError
+from nudge.instants import Instant
+from nudge.queue.channel import Inbound
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer, talk_lane
+from nudge.redaction import redact
+
+log = logging.getLogger("nudge.inbound")
+
+OFFSET = "telegram.offset"
+SILENT = "ping"
+RESEND = "I don't act on edited commands. Please send it again."
+FAILED = "Sorry, I could not take in your last message; my log says why. Please send it again."
+
+
+class Listener:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        wishes: PersonWishes,
+        replies: Replies,
+        buttons: Buttons,
+        undo: Undo,
+        commands: Mapping[str, Command],
+        *,
+        secrets: Iterable[str] = (),
+        poke: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._wishes = wishes
+        self._replies = replies
+        self._buttons = buttons
+        self._undo = undo
+        self._commands = commands
+        self._secrets = tuple(secrets)
+        self._poke = poke
+
+    async def offset(self, agent: str) -> int:
+        """What to ask the channel for next."""
+        kept = await self._store.notes.get(agent, OFFSET)
+        return kept if isinstance(kept, int) else 0
+
+    async def confirm(self, agent: str, offset: int) -> None:
+        """Everything below is handled or refused. It may be lower than before: ids can begin anew."""
+        await self._store.notes.set(agent, OFFSET, offset)
+
+    async def confirm_batch(self, agent: str, following: int, asked: int) -> None:
+        """The same after the updates that a poll from `asked` on has brought, unless somebody else is further."""
+        async with self._store.transaction():
+            kept = await self._store.notes.lock(agent, OFFSET)
+            if not isinstance(kept, int) or following > kept or following < asked:
+                await self.confirm(agent, following)
+
+    async def hear(
+        self, agent: str, update: Inbound, *, offset: int | None = None, asked: int = 0, typed: bool = False
+    ) -> str:
+        """Accept one update; what to say where a button was pressed. `typed` marks what came from a terminal beside
+        the person's own channel.
+
+        `offset` confirms the update with what it changes. Two that poll one channel may both be given an update: the
+        second finds it confirmed and leaves it. `asked` is what the poll asked for; an id below it is no old one, but
+        one of a channel that began its ids anew.
+        """
+        now = self._clock.now()
+        try:
+            async with self._store.transaction():
+                if offset is not None and update.update_id >= asked and await self._is_confirmed(agent, update):
+                    return ""
+                words = await self._accept(agent, update, now, typed)
+                if offset is not None:
+                    await self.confirm(agent, offset)
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            words = redact(error.message if update.button is not None else str(error))
+            await self._apologise(agent, words, now, offset, typed, pressed=update.button is not None)
+        self._poke()
+        return words
+
+    async def _is_confirmed(self, agent: str, update: Inbound) -> bool:
+        kept = await self._store.notes.lock(agent, OFFSET)
+        return isinstance(kept, int) and update.update_id < kept
+
+    async def give_up(self, agent: str, offset: int) -> None:
+        """An update that cannot be handled is left behind, and the person is told: it must not block the others."""
+        await self._apologise(agent, FAILED, self._clock.now(), offset, typed=False, pressed=False)
+        self._poke()
+
+    async def _apologise(
+        self, agent: str, words: str, now: Instant, offset: int | None, typed: bool, *, pressed: bool
+    ) -> None:
+        async with self._store.transaction():
+            if not pressed:
+                await self._replies.post(agent, words, now, typed=typed)
+            if offset is not None:
+                await self.confirm(agent, offset)
+
+    async def _accept(self, agent: str, update: Inbound, now: Instant, typed: bool) -> str:
+        said_at = Instant(min(update.at, now))
+        await self._wishes.now(agent, now)  # the first look makes the row that everything below changes
+        if update.button is not None:
+            await self._store.attention.activity(agent, said_at)
+            return await self._buttons.press(agent, update, now)
+        command = None if update.forwarded else read_command(update.text)
+        if command is not None:
+            await self._command(agent, update, command, now, typed)
+        elif update.text.strip():
+            await self._message(agent, update, said_at, now, typed)
+        return ""
+
+    async def _message(self, agent: str, update: Inbound, said_at: Instant, now: Instant, typed: bool) -> None:
+        text = redact(update.text, self._secrets).strip()
+        number = await self._store.conversations.add(
+            Saying(agent, said_at, "user", text, "conversation", update.forwarded)
+        )
+        if update.forwarded:
+            await self._wishes.wrote(agent, said_at, now)
+        else:
+            before = await self._wishes.heard(agent, text, said_at, now)
+            if before is not None:
+                await self._undo.remember(
+                    agent, Deed(f"the pause you asked for (“{short(text)}”)", wishes=before, said=number)
+                )
+        heard = Heard(number, text, update.forwarded, typed, hidden=text != update.text.strip())
+        await self._store.timers.set(heard.timer(agent, now))
+
+    async def _command(self, agent: str, update: Inbound, named: tuple[str, str], now: Instant, typed: bool) -> None:
+        name, words = named
+        if name == SILENT:
+            if not update.edited:
+                await self._activity(agent, Instant(min(update.at, now)), now)
+            return
+        command = self._commands.get(name)
+        if update.edited:
+            answer: str | None = RESEND
+        elif command is None:
+            unknown = "" if name in ("help", "start") else f"I don't know /{name}. "
+            answer = unknown + help_text(self._commands)
+        elif command.in_lane:
+            await self._in_lane(agent, command, words, now, typed)
+            return
+        else:
+            answer = await command.answer(Asked(agent, words, now, typed))
+        if answer is not None:
+            await self._replies.post(agent, answer, now, typed=typed)
+
+    async def _in_lane(self, agent: str, command: Command, words: str, now: Instant, typed: bool) -> None:
+        """Behind the messages that wait, and before those that come."""
+        waiting = await self._store.conversations.recent(agent, 1)
+        number = waiting[0].id if waiting else 0
+        key = f"{turn_key(number)}/{int(now)}/{command.name}"
+        payload = {"command": command.name, "words": words, "typed": typed}
+        await self._store.timers.set(Timer.at(agent, key, KIND, now, payload=payload, lane=talk_lane(agent)))
+
+    async def _activity(self, agent: str, at: Instant, now: Instant) -> None:
+        """The phone's sign of life: it is written down and nothing is said."""
+        await self._store.activity.add(agent, at)
+        await self._store.attention.activity(agent, at)
+        await self._store.notes.delete(agent, SIGNAL_ASKED)
+        await self._store.timers.set(activity_timer(agent, now))

@@ -1,0 +1,166 @@
+"""/redact: what was said is taken out of everything that the coach keeps.
+
+Out of the conversation and its archive, Recent Context and the lines that were noted from it, messages and outcomes,
+the review's answers, what /undo remembers, and the log files. What has been committed to git or sent to a chat is not
+in the coach's hands; the answer says so.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
+
+from nudge.coach.actions import UpdateMemory
+from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.documents import Document
+from nudge.coach.edits import replace_prose, replace_section_lines
+from nudge.coach.effects import apply_to_memory
+from nudge.coach.facts import CoachFacts, Purpose, Turn
+from nudge.coach.housekeeping import ASK_AGAIN
+from nudge.coach.memory import CONTEXT, REVIEWS
+from nudge.coach.person_documents import MEMORY, Desk
+from nudge.coach.rules import answer
+from nudge.coach.store import Saying
+from nudge.coach.undo import Undo
+from nudge.errors import NotConfiguredError
+from nudge.instants import DAY, Instant, local_date
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer
+
+log = logging.getLogger("nudge.redaction")
+
+REDACTED = "[redacted]"
+MOST = 500
+DEFAULT = 2
+"""The person's last message and the answer to it."""
+
+_SHORTEST = 6
+"""A shorter text is taken out only where it stands alone: "ok" inside another sentence is no trace of it."""
+
+_CUTS = (59, 60, 80, 119)
+"""Where others cut a text to show its beginning."""
+
+
+class Redactor(Protocol):
+    """Files that may hold what was said."""
+
+    def remove(self, texts: Sequence[str]) -> int:
+        """Take these texts out of the files, for good; how many places there were."""
+        ...
+
+
+class Redaction:
+    def __init__(self, store: Store, desk: Desk, pages: Pages, undo: Undo, redactor: Redactor | None = None) -> None:
+        self._store = store
+        self._desk = desk
+        self._pages = pages
+        self._undo = undo
+        self._redactor = redactor
+
+    async def last(self, agent: str, count: int, now: Instant) -> str:
+        """Take the last so many messages out, inside the caller's transaction; what to say. Doing it twice does no
+        harm: files are cleaned before the transaction ends, so a crash leaves nothing half done."""
+        gone = await self._store.conversations.redact(agent, min(count, MOST))
+        if not gone:
+            return "There is nothing in my records to remove."
+        noted = await self._undo.forget(agent, [saying.id for saying in gone])
+        forms = all_forms([*(saying.content for saying in gone), *(line for _, line in noted)])
+        await self._clean_rows(agent, Instant(min(saying.at for saying in gone)), forms)
+        await self._clean_memory(agent, noted, forms, now)
+        await self._clean_review(agent, forms)
+        if self._redactor is not None:
+            self._redactor.remove([form for form in forms if len(form) >= _SHORTEST])
+        lines = f" and {_count(len(noted), 'line')} that I had noted from them" if noted else ""
+        return (
+            f"Removed: the last {_count(len(gone), 'message')}{lines}, Recent Context, and their traces in my logs. "
+            "What this chat itself shows, and what was committed to git before, stays there; delete it there if needed."
+        )
+
+    async def _clean_rows(self, agent: str, since: Instant, forms: Sequence[str]) -> None:
+        for trace in await self._store.traces.since(agent, since):
+            words, detail = scrub(trace.words, forms), scrub_all(trace.detail, forms)
+            if words != trace.words or detail != trace.detail:
+                await self._store.traces.rewrite(replace(trace, words=words, detail=detail))
+        timer = await self._store.timers.get(agent, ASK_AGAIN)
+        if timer is not None and scrub_all(timer.payload, forms) != timer.payload:
+            kept: Timer = replace(timer, payload={})
+            await self._store.timers.set(kept)
+
+    async def _clean_memory(
+        self, agent: str, noted: Iterable[tuple[str, str]], forms: Sequence[str], now: Instant
+    ) -> None:
+        try:
+            before = await self._pages.read(agent, MEMORY)
+        except NotConfiguredError as error:
+            log.error("MEMORY.md of %s was left as it is: %s", agent, error)
+            return
+        today = local_date(now, self._desk.targets(agent).zone)
+        text = before
+        for section, line in noted:
+            text = apply_to_memory(text, UpdateMemory(section, remove=line), today)
+        reviews = [item.text for item in Document.parse(text).items(REVIEWS)]
+        if reviews and (cleaned := [scrub(one, forms) for one in reviews]) != reviews:
+            text = replace_section_lines(text, REVIEWS, cleaned)
+        if Document.parse(text).section(CONTEXT) is not None:
+            text = replace_prose(text, CONTEXT, await self._context(agent, now) or "[Nothing yet]")
+        await self._pages.plan(agent, [Edit(MEMORY, before, text)], now)
+
+    async def _context(self, agent: str, now: Instant) -> str:
+        """A summary from what is left: the one before was made of what is gone."""
+        left: Sequence[Saying] = await self._store.conversations.recent(agent, 40)
+        turns = tuple(
+            Turn(one.role, one.content, one.at) for one in reversed(left) if now - one.at < DAY and not one.forwarded
+        )
+        said = answer(CoachFacts(now, Purpose.SUMMARY, self._desk.targets(agent), turns=turns))
+        return said if isinstance(said, str) else ""
+
+    async def _clean_review(self, agent: str, forms: Sequence[str]) -> None:
+        review = await self._desk.review(agent)
+        if review is not None:
+            answers = tuple("" if scrub(one, forms) != one else one for one in review.answers)
+            if answers != review.answers:
+                await self._desk.save_review(agent, replace(review, answers=answers))
+
+
+def all_forms(texts: Iterable[str]) -> list[str]:
+    """The texts and how they look elsewhere: on one line, or cut with or without a sign; the longest first."""
+    forms: set[str] = set()
+    for text in texts:
+        line = " ".join(text.split())
+        forms |= {text.strip(), line}
+        for cut in _CUTS:
+            if len(line) > cut:
+                forms |= {line[:cut].rstrip(), text.strip()[:cut].rstrip()}
+    return sorted((form for form in forms if form), key=len, reverse=True)
+
+
+def scrub(text: str, forms: Sequence[str]) -> str:
+    """The text without them. What is short goes only where it is all there is.
+
+    >>> scrub("It spoke: my PIN is 4711.", ["my PIN is 4711"]), scrub("broken", ["ok"]), scrub("ok", ["ok"])
+    ('It spoke: [redacted].', 'broken', '[redacted]')
+    """
+    for form in forms:
+        if text.strip().casefold() == form.casefold():
+            return REDACTED
+        if len(form) >= _SHORTEST:
+            text = re.sub(rf"(?<!\w){re.escape(form)}(?!\w)", REDACTED, text, flags=re.IGNORECASE)
+    return text
+
+
+def scrub_all(value: Any, forms: Sequence[str]) -> Any:
+    """The same for every text inside a value."""
+    if isinstance(value, str):
+        return scrub(value, forms)
+    if isinstance(value, Mapping):
+        return {key: scrub_all(one, forms) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [scrub_all(one, forms) for one in value]
+    return value
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

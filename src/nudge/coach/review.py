@@ -1,0 +1,248 @@
+"""The weekly review: nine questions, one at a time, at the person's pace.
+
+A review can be paused, interrupted by other talk, taken up again the next day and skipped; 24 hours after the last
+answer it ends as it is, with a summary of what there is. Every move is a pure step from (review, event, now).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+from enum import StrEnum
+from typing import Any
+
+from nudge.coach.review_questions import BLOCKS, COUNT, Question, questions
+from nudge.coach.review_replies import Reply, next_three, reads_as
+from nudge.instants import DAY, HOUR, Instant, local_date
+
+CONTINUE = "Want to continue the review?"
+FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
+PATIENCE = DAY
+"""After the last answer; exactly 24 hours later the review is over."""
+BREAK = 3 * HOUR
+"""A message after midnight is the next day's only after such a break, not in the middle of a talk."""
+_LONGEST = 60
+
+_NODS = ("Noted.", "Thanks.", "Okay.", "Got it.")
+
+
+class Status(StrEnum):
+    """Where a review stands. The last three are its ends."""
+
+    ASKING = "asking"
+    PAUSED = "paused"
+    DONE = "done"
+    SKIPPED = "skipped"
+    INCOMPLETE = "incomplete"
+
+
+class Offer(StrEnum):
+    """What the person was last asked about the review itself."""
+
+    NONE = "none"
+    CONTINUE = "continue"
+    FINISH_OR_SKIP = "finish_or_skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """One week's review. `index` is the question that waits for an answer; `goals` are the week's as it began;
+    `touched_at` is when the person last answered or took it up again."""
+
+    week: str
+    goals: tuple[str, ...]
+    touched_at: Instant
+    status: Status = Status.ASKING
+    index: int = 0
+    answers: tuple[str, ...] = ()
+    offer: Offer = Offer.NONE
+
+    @property
+    def in_progress(self) -> bool:
+        return self.status in (Status.ASKING, Status.PAUSED)
+
+    @property
+    def times_out_at(self) -> Instant | None:
+        """When it ends by itself, or None where it has ended."""
+        return Instant(self.touched_at + PATIENCE) if self.in_progress else None
+
+    def question(self) -> Question:
+        return questions(self.goals)[min(self.index, COUNT - 1)]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "week": self.week,
+            "goals": list(self.goals),
+            "touched_at": self.touched_at,
+            "status": self.status.value,
+            "index": self.index,
+            "answers": list(self.answers),
+            "offer": self.offer.value,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Review:
+        return cls(
+            week=str(data["week"]),
+            goals=tuple(data["goals"]),
+            touched_at=Instant(data["touched_at"]),
+            status=Status(data["status"]),
+            index=int(data["index"]),
+            answers=tuple(data["answers"]),
+            offer=Offer(data["offer"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The person wrote something. `unrelated` is what a model thinks of it; None leaves it to the rules."""
+
+    text: str
+    unrelated: bool | None = None
+
+
+class Event(StrEnum):
+    """What can happen to a review besides words."""
+
+    PAUSE = "pause"
+    RESUME = "resume"
+    SKIP = "skip"
+    TICK = "tick"
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """What a step asks of the documents: This Week rewritten, a summary kept, the memory pruned."""
+
+    this_week: tuple[str, ...] = ()
+    summary: str = ""
+    prune: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A review after an event, and what follows. Where `handled` is false the person's words were not for the review:
+    they are answered as in any conversation, and `replies` come after that answer."""
+
+    review: Review
+    replies: tuple[str, ...] = ()
+    effects: Effects = Effects()
+    handled: bool = True
+
+
+def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "") -> Step:
+    """A new review with its first question. `opening` is the morning briefing where both come together.
+
+    >>> start("2026-W08", (), Instant(0)).replies[0].splitlines()[-1]
+    'What went well this week, and what made it work?'
+    """
+    review = Review(week, goals[:3], now)
+    hello = f"Time to look back at the week: {COUNT} short questions, at your pace. Say “pause” or “skip” any time."
+    return Step(review, ("\n\n".join(part for part in (opening, hello, ask(review)) if part),))
+
+
+def advance(review: Review, event: Said | Event, now: Instant, zone: tzinfo) -> Step:
+    """The step that an event leads to. A review that has ended stays as it is and handles nothing."""
+    if not review.in_progress:
+        return Step(review, handled=False)
+    if now >= review.touched_at + PATIENCE:
+        ended = replace(review, status=Status.INCOMPLETE, offer=Offer.NONE)
+        return Step(ended, effects=Effects(summary=summary(ended)), handled=False)
+    if isinstance(event, Said):
+        return _said(review, event, now, zone)
+    if event is Event.RESUME:
+        return _resume(review, now)
+    return {Event.PAUSE: _pause, Event.SKIP: _skip, Event.TICK: Step}[event](review)
+
+
+def ask(review: Review) -> str:
+    """The question that waits, with its place in the review; a new block is announced."""
+    question = review.question()
+    asked = questions(review.goals)
+    number = min(review.index, COUNT - 1)
+    place = f"{number + 1} of {COUNT}"
+    if number == 0 or asked[number - 1].block != question.block:
+        place = f"{question.block} (part {BLOCKS.index(question.block) + 1} of {len(BLOCKS)}) · {place}"
+    return f"{place}\n{question.text}"
+
+
+def summary(review: Review) -> str:
+    """The review on one line of MEMORY.md."""
+    asked = questions(review.goals)
+    parts = [
+        f"{question.label}: {_short(answer)}" for question, answer in zip(asked, review.answers, strict=False) if answer
+    ]
+    remark = "" if review.status is Status.DONE else f" ({review.status.value}, {len(review.answers)} of {COUNT})"
+    return f"{review.week}:{remark} {'; '.join(parts) or 'no answers'}"
+
+
+def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
+    reading = reads_as(event.text)
+    if reading is Reply.SKIP or (reading is Reply.NO and review.offer is Offer.FINISH_OR_SKIP):
+        return _skip(review)
+    if reading is Reply.PAUSE or (reading is Reply.NO and review.offer is not Offer.NONE):
+        return _pause(review)
+    if reading is Reply.RESTRAINT:  # what is said to that is not the review's to say
+        return Step(replace(review, status=Status.PAUSED, offer=Offer.NONE), handled=False)
+    offered = review.offer is not Offer.NONE
+    if reading is Reply.RESUME or (reading is Reply.YES and (offered or review.status is Status.PAUSED)):
+        return _resume(review, now)
+    next_day = now - review.touched_at >= BREAK and local_date(now, zone) > local_date(review.touched_at, zone)
+    unrelated = event.unrelated
+    if unrelated is None:  # after a break or an offer only a yes takes it up again
+        unrelated = reading is Reply.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
+    if not unrelated:
+        return _answer(review, event.text, now, passed=reading is Reply.NEXT)
+    if review.offer is Offer.FINISH_OR_SKIP or (offered and not next_day):
+        return Step(replace(review, status=Status.PAUSED), handled=False)  # asked once; nobody is nagged
+    offer = Offer.FINISH_OR_SKIP if next_day else Offer.CONTINUE
+    words = FINISH_OR_SKIP if next_day else CONTINUE
+    return Step(replace(review, offer=offer), (words,), handled=False)
+
+
+def _answer(review: Review, text: str, now: Instant, *, passed: bool) -> Step:
+    answer = "" if passed else " ".join(text.split()) if review.index < COUNT - 1 else text.strip()
+    answered = replace(
+        review,
+        status=Status.ASKING,
+        index=review.index + 1,
+        answers=(*review.answers, answer),
+        touched_at=now,
+        offer=Offer.NONE,
+    )
+    if answered.index < COUNT:
+        return Step(answered, (f"{_NODS[review.index % len(_NODS)]}\n\n{ask(answered)}",))
+    done = replace(answered, status=Status.DONE)
+    three = next_three(answer)
+    lines = "".join(f"\n{number}. {goal}" for number, goal in enumerate(three, start=1))
+    closing = f"I've put these into This Week:{lines}" if three else "I've left This Week as it was."
+    return Step(
+        done,
+        (f"That's the review. {closing}\nThe summary is in my memory. Have a good week.",),
+        Effects(three, summary(done), prune=True),
+    )
+
+
+def _pause(review: Review) -> Step:
+    paused = replace(review, status=Status.PAUSED, offer=Offer.NONE)
+    return Step(paused, (f"Paused after {review.index} of {COUNT}. Say “continue” when you're ready.",))
+
+
+def _resume(review: Review, now: Instant) -> Step:
+    resumed = replace(review, status=Status.ASKING, offer=Offer.NONE, touched_at=now)
+    return Step(resumed, (ask(resumed),))
+
+
+def _skip(review: Review) -> Step:
+    skipped = replace(review, status=Status.SKIPPED, offer=Offer.NONE)
+    kept = Effects(summary=summary(skipped)) if any(review.answers) else Effects()
+    words = (
+        "Skipped for this week. I've kept what you said." if kept.summary else "Skipped for this week. No harm done."
+    )
+    return Step(skipped, (words,), kept)
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip()}…"

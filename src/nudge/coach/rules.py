@@ -1,0 +1,199 @@
+"""The offline model: the coach by rules alone, over the same facts that a language model reads in words.
+
+It is what answers without a key and when the service is down, so that reminders, briefings and bedtime nudges never
+fall silent. Equal facts give equal answers.
+"""
+
+from __future__ import annotations
+
+from datetime import time
+from typing import Any
+
+from nudge.attention.bedtime import BedtimeTone
+from nudge.coach.bedtime import bedtime_nudge
+from nudge.coach.briefings import Briefing, bedtime_of, night_of
+from nudge.coach.facts import CoachFacts, Purpose
+from nudge.coach.memory import shorten
+from nudge.coach.review import ask
+from nudge.coach.small_talk import chat
+from nudge.coach.stances import forbids
+from nudge.coach.voice import (
+    AFTERNOON,
+    BEDTIME,
+    FIRST,
+    LATE_CASUAL,
+    MONTHLY,
+    MORNING,
+    NO_QUARTER,
+    NO_TASKS,
+    OVERDUE,
+    pick,
+)
+from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
+
+CONVERSING = 5 * MINUTE
+CONDITION_MARK = "Before proceeding, evaluate this condition:"
+MOST_IDEAS = 4
+"""Messages a day after which the rules have no more ideas of their own; reminders and bedtime are no ideas."""
+
+_AFTERNOON = (time(15, 0), time(19, 0))
+_ABOUT_SLEEP = "sleep bed bedtime late"
+
+
+def answer(facts: CoachFacts) -> dict[str, Any] | str:
+    """The answer for the facts' purpose: a decision for a heartbeat, a reply with actions for a conversation, a text
+    for a briefing, a review or a summary. A briefing with nothing to say is empty.
+
+    >>> from nudge.instants import Instant
+    >>> answer(CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT))["action"]
+    'heartbeat_ok'
+    """
+    match facts.purpose:
+        case Purpose.HEARTBEAT:
+            return _heartbeat(facts)
+        case Purpose.CONVERSATION:
+            reply, actions = chat(facts)
+            return {"reply": reply, "actions": actions, "recent_context": _context(facts, facts.text)}
+        case Purpose.BRIEFING:
+            return _briefing(facts)
+        case Purpose.REVIEW:
+            return ask(facts.review) if facts.review is not None and facts.review.in_progress else ""
+        case Purpose.SUMMARY:
+            last = next((turn.text for turn in reversed(facts.turns) if turn.role == "user"), "")
+            return _context(facts, last)
+
+
+def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
+    """The first of: due reminders, bedtime, an overdue commitment, the day's first task. Silence while it is quiet and
+    while the person talks to the coach; during a review only reminders."""
+    if facts.task:
+        return _task(facts.task)
+    state = facts.state
+    if facts.targets.is_quiet(facts.now) or (state.quiet_until is not None and state.quiet_until > facts.now):
+        return _silence()
+    if state.last_user_message is not None and facts.now - state.last_user_message < CONVERSING:
+        return _silence()
+    reminders = _reminders(facts)
+    if reminders:
+        return _message(reminders)
+    if state.review_in_progress:
+        return _silence()
+    bedtime = _bedtime(facts)
+    if bedtime:
+        return _message(bedtime, {"bedtime_nudge_sent": True})
+    if state.proactive_today >= MOST_IDEAS or _near_bedtime(facts):
+        return _silence()
+    return _message(idea) if (idea := _overdue(facts) or _afternoon(facts)) else _silence()
+
+
+def _task(task: str) -> dict[str, Any]:
+    """Rules cannot do a task or judge a condition in words; they can pass on what it says. Whether it may be said is
+    the gate's to decide."""
+    text = task.strip()
+    return _message(text) if text and CONDITION_MARK not in text else _silence()
+
+
+def _briefing(facts: CoachFacts) -> str:
+    match facts.briefing:
+        case Briefing.BEDTIME:
+            return _bedtime(facts)
+        case Briefing.MONTHLY:
+            goals = "; ".join(goal.text for goal in facts.goals.quarter)
+            return pick(MONTHLY, facts.today).format(goals=goals) if goals else pick(NO_QUARTER, facts.today)
+        case Briefing.MORNING | Briefing.WEEKLY_REVIEW:
+            return _morning(facts)
+        case None:
+            return ""
+
+
+def _morning(facts: CoachFacts) -> str:
+    day = facts.today
+    lines = [pick(MORNING, day)]
+    tasks = [goal.text for goal in facts.goals.open_today]
+    if tasks:
+        lines[0] += " " + pick(FIRST, day).format(task=tasks[0].rstrip("."))
+        if tasks[1:]:
+            lines.append("Then, if there's time: " + ", ".join(tasks[1:]) + ".")
+    else:
+        lines[0] += " " + pick(NO_TASKS, day)
+        week = [goal.text for goal in facts.goals.week if not goal.done]
+        if week:
+            lines.append("From this week's list: " + ", ".join(week) + ".")
+    due = [one.text for one in facts.memory.commitments if one.due == day and not one.done]
+    if due:
+        lines.append("Due today: " + ", ".join(due) + ".")
+    if facts.memory.overdue:
+        lines.append("Still open: " + ", ".join(one.text for one in facts.memory.overdue[:3]) + ".")
+    return "\n".join(lines)
+
+
+def _reminders(facts: CoachFacts) -> str:
+    due = [one.text for one in facts.due_reminders if not _mentioned(facts, one.text, since=one.due_at)]
+    if len(due) == 1:
+        return f"Reminder: {due[0]}"
+    return "Reminders:\n" + "\n".join(f"• {text}" for text in due) if due else ""
+
+
+def _bedtime(facts: CoachFacts) -> str:
+    tone = bedtime_nudge(facts.now, facts.targets, facts.state).tone
+    if tone is None or forbids(facts.memory.preferences, _ABOUT_SLEEP):
+        return ""
+    night = night_of(facts.now, facts.targets)
+    late = tone is BedtimeTone.CASUAL and facts.now > bedtime_of(night, facts.targets) - 45 * MINUTE
+    words = LATE_CASUAL if late else BEDTIME[tone]
+    return pick(words, night, tone).format(bedtime=f"{facts.targets.bedtime_target:%H:%M}")
+
+
+def _near_bedtime(facts: CoachFacts) -> bool:
+    bedtime = bedtime_of(night_of(facts.now, facts.targets), facts.targets)
+    return facts.now >= bedtime - 2 * HOUR
+
+
+def _overdue(facts: CoachFacts) -> str:
+    for one in facts.memory.overdue:
+        if not _mentioned(facts, one.text, since=Instant(facts.now - DAY)) and not forbids(
+            facts.memory.preferences, one.text
+        ):
+            return pick(OVERDUE, facts.today, one.text).format(what=one.text, due=one.due_words)
+    return ""
+
+
+def _afternoon(facts: CoachFacts) -> str:
+    clock = to_datetime(facts.now, facts.targets.zone).time()
+    tasks = facts.goals.open_today
+    if not tasks or not _AFTERNOON[0] <= clock < _AFTERNOON[1]:
+        return ""
+    task = tasks[0].text
+    talked_today = any(_about(turn.text, task) for turn in facts.turns if facts.now - turn.at < 6 * HOUR)
+    if talked_today or forbids(facts.memory.preferences, task):
+        return ""
+    return pick(AFTERNOON, facts.today, task).format(task=task)
+
+
+def _mentioned(facts: CoachFacts, text: str, *, since: Instant) -> bool:
+    """Whether the coach has brought it up since then."""
+    return any(turn.role == "assistant" and turn.at >= since and _about(turn.text, text) for turn in facts.turns)
+
+
+def _about(said: str, text: str) -> bool:
+    return " ".join(text.casefold().split()) in " ".join(said.casefold().split())
+
+
+def _silence() -> dict[str, Any]:
+    return {"action": "heartbeat_ok", "message": "", "state_updates": {}}
+
+
+def _message(text: str, updates: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"action": "message", "message": text, "state_updates": updates or {}}
+
+
+def _context(facts: CoachFacts, said: str) -> str:
+    """The rolling summary: the last sentences of the one before, and what the person said now."""
+    words = " ".join(said.split()).strip()
+    if not words:
+        return facts.memory.recent_context
+    short = words if len(words) <= 120 else words[:119].rstrip() + "…"
+    plain = short.replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
+    earlier = [part for part in facts.memory.recent_context.split(". ") if part][-4:]
+    sentences = [part.rstrip(".") + "." for part in earlier]
+    return shorten(" ".join([*sentences, f"On {facts.today.isoformat()} they said “{plain}”."][-5:]))

@@ -1,0 +1,1 @@
+"""The daemon: wiring, process, control socket, lock."""

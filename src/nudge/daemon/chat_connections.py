@@ -1,0 +1,112 @@
+"""Talking to a running daemon from another terminal: `nudge chat` over the control socket.
+
+What is typed there goes the same way as on the person's channel, and its answers come back there alone while somebody
+listens; a terminal that has gone leaves them to the channel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from nudge.coach.replies import KIND as REPLY
+from nudge.coach.replies import TYPED
+from nudge.errors import NudgeError
+from nudge.instants import SECOND, Instant, rfc3339
+from nudge.queue.channel import Inbound, Messenger, Outbound, Receipt
+
+if TYPE_CHECKING:
+    from nudge.clock import Clock
+    from nudge.daemon.assemble import Daemon
+    from nudge.daemon.control import Endpoint
+    from nudge.queue.records import Message
+    from nudge.queue.store import Store
+
+STILL_THERE = 10 * SECOND
+"""A terminal that has not asked for so long is gone."""
+LONGEST_WAIT = 20.0
+LONGEST_LINE = 8_000
+_LOOK_SECONDS = 0.1
+_MOST = 50
+
+
+class TerminalsBeside:
+    """The person's channel, except for answers to what was typed in a terminal that still listens."""
+
+    def __init__(self, channel: Messenger, store: Store, clock: Clock) -> None:
+        self._channel = channel
+        self._store = store
+        self._clock = clock
+        self._asked_at: Instant | None = None
+
+    def listened(self) -> None:
+        self._asked_at = self._clock.now()
+
+    async def send(self, message: Outbound) -> Receipt:
+        if self._asked_at is not None and abs(self._clock.now() - self._asked_at) < STILL_THERE:
+            row = await self._store.outbox.get(message.id)
+            if row is not None and row.topic == TYPED:
+                return Receipt((f"typed-{message.id}",))
+        return await self._channel.send(message)
+
+    async def close(self) -> None:
+        await self._channel.close()
+
+
+class ChatDesk:
+    def __init__(self, daemon: Daemon, agent: str, beside: TerminalsBeside) -> None:
+        self._daemon = daemon
+        self._agent = agent
+        self._beside = beside
+
+    def endpoints(self) -> dict[str, Endpoint]:
+        return {"chat": self.chat, "heard": self.heard}
+
+    async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """{"text": …}: the person typed a line."""
+        text = body.get("text")
+        if not isinstance(text, str) or not 0 < len(text.strip()) <= LONGEST_LINE:
+            return {"error": f"text must be 1 to {LONGEST_LINE:,} characters"}
+        self._beside.listened()
+        update = Inbound(0, self._daemon.clock.now(), text)
+        try:
+            await self._daemon.talking.listener.hear(self._agent, update, typed=True)
+        except NudgeError as error:
+            return {"error": str(error)}
+        return {"ok": True}
+
+    async def heard(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """{"after": id, "wait": seconds}: what was said since that message, as soon as there is something. Without
+        `after`, only the number to begin with. `busy` while an answer is being thought of."""
+        clock, after, wait = self._daemon.clock, body.get("after"), body.get("wait", 0)
+        seconds = min(float(wait), LONGEST_WAIT) if isinstance(wait, int | float) and wait > 0 else 0.0
+        if not isinstance(after, int):
+            newest = await self._daemon.store.outbox.recent(self._agent, limit=1)
+            return {"last": newest[0].id if newest else 0, "messages": [], "busy": False, "agent": self._agent}
+        end = clock.now() + int(seconds * SECOND)
+        while True:
+            self._beside.listened()
+            busy = await self._daemon.talking.thinking(self._agent)
+            fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
+            if fresh or clock.now() >= end:
+                return {
+                    "last": max((one.id for one in fresh), default=after),
+                    "messages": [self._shown(one) for one in reversed(fresh) if _is_for_terminal(one)],
+                    "busy": busy,
+                }
+            await clock.sleep(_LOOK_SECONDS)
+
+    def _shown(self, message: Message) -> dict[str, Any]:
+        zone = self._daemon.desk.targets(self._agent).zone
+        return {
+            "id": message.id,
+            "at": rfc3339(message.created_at, zone),
+            "text": message.text,
+            "kind": message.kind,
+            "buttons": [[label, data] for label, data in message.buttons],
+        }
+
+
+def _is_for_terminal(message: Message) -> bool:
+    """Answers to what was written elsewhere stay there."""
+    return message.kind != REPLY or message.topic == TYPED

@@ -1,0 +1,76 @@
+"""Talk to the daemon over its socket. A few lines of HTTP by hand: the standard client takes longer to import than the
+whole of `nudge status` may."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from nudge.errors import DaemonUnreachableError, NudgeError
+from nudge.home.folder import foreign
+
+
+class _NobodyError(DaemonUnreachableError):
+    """No daemon runs here."""
+
+
+def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:
+    """One request, one JSON answer."""
+    content = json.dumps(body).encode() if body is not None else b""
+    head = f"{method} {route} HTTP/1.1\r\nHost: nudge\r\nConnection: close\r\nContent-Length: {len(content)}\r\n"
+    if content:
+        head += "Content-Type: application/json\r\n"
+    received = b""
+    try:
+        if foreign(path.parent):
+            raise DaemonUnreachableError(
+                f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
+            )
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+            connection.settimeout(timeout)
+            connection.connect(str(path))
+            connection.sendall(head.encode() + b"\r\n" + content)
+            while chunk := connection.recv(65_536):
+                received += chunk
+    except TimeoutError:
+        raise DaemonUnreachableError(
+            "The daemon does not answer.", next_step="Try again in a moment, or run 'nudge stop'."
+        ) from None
+    except OSError:
+        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
+    header, _, payload = received.partition(b"\r\n\r\n")
+    if b"transfer-encoding: chunked" in header.lower():
+        payload = _unchunked(payload)
+    try:
+        answer = json.loads(payload)
+        code = int(header.split(b" ", 2)[1])
+    except (ValueError, IndexError):
+        raise DaemonUnreachableError("The daemon gave no answer that makes sense.", next_step="See its log.") from None
+    if code >= 400:
+        raise NudgeError(str(answer.get("error", f"The daemon refused ({code}).")), next_step=answer.get("next_step"))
+    return answer
+
+
+def poke(path: Path) -> bool:
+    """Tell the daemon that something changed; False if there is none. One that is busy notices by itself, later."""
+    try:
+        call(path, "POST", "/poke", timeout=2.0)
+    except _NobodyError:
+        return False
+    except NudgeError:
+        pass
+    return True
+
+
+def _unchunked(payload: bytes) -> bytes:
+    parts = []
+    while payload:
+        size, _, payload = payload.partition(b"\r\n")
+        length = int(size.split(b";")[0] or b"0", 16)
+        if length == 0:
+            break
+        parts.append(payload[:length])
+        payload = payload[length + 2 :]
+    return b"".join(parts)

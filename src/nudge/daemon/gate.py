@@ -1,0 +1,27 @@
+"""The attention gate over a home: its person's documents, its routines' claims, its configuration."""
+
+from __future__ import annotations
+
+from nudge.attention.gate import Gate
+from nudge.coach.person_documents import Desk
+from nudge.home.documents import HomeDocuments
+from nudge.home.settings import Settings
+from nudge.queue.store import Store
+from nudge.reminders import Reminders
+
+
+async def gate_of(store: Store, settings: Settings, agent: str) -> Gate:
+    """As the daemon has it, for commands that work without one."""
+    section = settings.table.get("attention")
+    options = section if isinstance(section, dict) else {}
+    desk = Desk(store, HomeDocuments(settings.home), settings.timezone)
+    await desk.open(agent)
+    return Gate(
+        store,
+        desk.person,
+        Reminders(store, desk.person).claims,
+        capacity=int(options.get("capacity", 5)),
+        refill_minutes=int(options.get("refill_minutes", 90)),
+        budget=options.get("ping_budget", "on") != "off",
+        reserve=bool(options.get("reserve", True)),
+    )

@@ -1,0 +1,91 @@
+"""One daemon per home. The kernel drops the lock when its process dies, however it dies."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from dataclasses import dataclass
+from typing import IO, Any
+
+from nudge.errors import NudgeError
+from nudge.home.folder import Home
+from nudge.instants import Instant, rfc3339
+
+_PATIENCE_SECONDS = 1.0
+_TRIES = 50
+
+
+@dataclass(frozen=True)
+class Holder:
+    pid: int
+    since: str
+    instance: str
+
+
+class HomeLock:
+    """Held from `acquire` until `release` or the end of the process. Remembers who held it before."""
+
+    def __init__(self, file: IO[str], before: Holder | None) -> None:
+        self._file = file
+        self.before = before
+
+    @classmethod
+    def acquire(cls, home: Home, instance: str, now: Instant) -> HomeLock:
+        home.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        home.run.chmod(0o700)
+        # Opened without truncation: until the lock is ours, the text in it is the holder's.
+        descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        file = os.fdopen(descriptor, "r+", encoding="utf-8")
+        if not _locked(file):
+            holder = _read(file)
+            file.close()
+            who = f"process {holder.pid}, since {holder.since}" if holder else "another process"
+            raise NudgeError(
+                f"A nudge daemon already runs in {home.path} ({who}).",
+                next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",
+            )
+        before = _read(file)
+        file.seek(0)
+        file.truncate()
+        json.dump({"pid": os.getpid(), "since": rfc3339(now), "instance": instance}, file)
+        file.flush()
+        return cls(file, before)
+
+    def release(self) -> None:
+        self._file.close()
+
+
+def _locked(file: IO[str]) -> bool:
+    """Take the lock. A command that looks who holds it has it too, for a moment: only who keeps it is a daemon."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PATIENCE_SECONDS / _TRIES)
+        else:
+            return True
+    return False
+
+
+def holder_of(home: Home) -> Holder | None:
+    """Who holds the lock now; None if nobody does."""
+    try:
+        with home.lock.open("r", encoding="utf-8") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return _read(file) or Holder(0, "?", "")
+    except OSError:
+        pass
+    return None
+
+
+def _read(file: IO[str]) -> Holder | None:
+    try:
+        file.seek(0)
+        found: Any = json.loads(file.read())
+        return Holder(int(found["pid"]), str(found["since"]), str(found["instance"]))
+    except (ValueError, KeyError, TypeError):
+        return None

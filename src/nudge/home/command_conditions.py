@@ -1,0 +1,148 @@
+"""Conditions as shell commands, each in a process group of its own that is gone when the answer is there."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from nudge.durations import format_duration
+from nudge.home.settings import SECRET_NAMES
+from nudge.instants import SECOND
+from nudge.redaction import redact
+from nudge.reminders.conditions import Question, Verdict
+
+OUTPUT_BYTES = 2048
+_SHELL = "/bin/sh"
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+
+
+class CommandConditions:
+    """`workspace_of` is the folder an agent's commands run in. nudge's own secrets are not in their environment, nor in
+    what is told of their output: that goes into messages and into the store."""
+
+    def __init__(
+        self,
+        workspace_of: Callable[[str], Path],
+        environment: Mapping[str, str] | None = None,
+        secrets: Iterable[str] = (),
+    ) -> None:
+        hidden = {secret for secret in secrets if secret}
+        self._secrets = tuple(hidden)
+        outside = os.environ if environment is None else environment
+        self._workspace_of = workspace_of
+        self._environment = {
+            name: value for name, value in outside.items() if name not in SECRET_NAMES and value not in hidden
+        }
+
+    async def ask(self, question: Question) -> Verdict:
+        workspace = self._workspace_of(question.agent)
+        environment = {
+            **self._environment,
+            "NUDGE_AGENT": question.agent,
+            "NUDGE_REMINDER_ID": question.reminder_id,
+            "NUDGE_FIRE_COUNT": str(question.fire_count),
+        }
+        output = _Output()
+        try:
+            workspace.mkdir(parents=True, exist_ok=True)
+            process = await asyncio.create_subprocess_exec(
+                _SHELL,
+                "-c",
+                question.command,
+                cwd=workspace,
+                env=environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output.writer,
+                stderr=output.writer,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            output.close()
+            return Verdict(False, f"the command could not be started: {error}")
+        output.listen()
+        timed_out = False
+        try:
+            async with asyncio.timeout(question.timeout_us / SECOND):
+                await process.wait()
+        except TimeoutError:
+            timed_out = True
+        finally:
+            _kill_group(process.pid)
+            try:
+                await process.wait()
+            finally:
+                output.close()
+        told = redact(output.text, self._secrets)
+        if timed_out:
+            limit = format_duration(question.timeout_us)
+            return Verdict(False, f"the command did not end within {limit}", told)
+        return _verdict(process.returncode, told)
+
+
+def _verdict(code: int | None, output: str) -> Verdict:
+    if code == 0:
+        return Verdict(True, "", output, 0)
+    if code == _NOT_FOUND:
+        reason = "the command was not found (exit 127)"
+    elif code == _NOT_EXECUTABLE:
+        reason = "the command cannot be executed (exit 126)"
+    elif code is not None and code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        reason = f"the command was ended by {name}"
+    else:
+        reason = f"exit {code}"
+    return Verdict(False, reason, output, code)
+
+
+class _Output:
+    """The first 2 KB of what comes through a pipe. The rest is read and dropped, so that nobody blocks on writing.
+
+    The pipe is ours and not asyncio's: a child that went into the background keeps it open, and we do not wait for it.
+    """
+
+    def __init__(self) -> None:
+        self._reader, self.writer = os.pipe()
+        os.set_blocking(self._reader, False)
+        self._kept = bytearray()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def listen(self) -> None:
+        os.close(self.writer)
+        self.writer = -1
+        self._loop = asyncio.get_running_loop()
+        self._loop.add_reader(self._reader, self._read)
+
+    def _read(self) -> bool:
+        try:
+            chunk = os.read(self._reader, 65_536)
+        except BlockingIOError:
+            return False
+        self._kept += chunk[: OUTPUT_BYTES - len(self._kept)]
+        if not chunk and self._loop is not None:
+            self._loop.remove_reader(self._reader)
+        return bool(chunk)
+
+    def close(self) -> None:
+        if self.writer >= 0:
+            os.close(self.writer)
+        if self._loop is not None:
+            for _ in range(16):  # what is in the pipe now; somebody who escaped the group may write for ever
+                if not self._read():
+                    break
+            self._loop.remove_reader(self._reader)
+        os.close(self._reader)
+
+    @property
+    def text(self) -> str:
+        """Cut at a whole character; NUL, which no database takes as text, is left out."""
+        return self._kept.decode("utf-8", "ignore" if len(self._kept) == OUTPUT_BYTES else "replace").replace("\0", "")
+
+
+def _kill_group(pid: int) -> None:
+    """The whole group: the shell, what it started, and what it left in the background."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,249 @@
+"""From what a phrase says to instants: the only place of this package that looks at the calendar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime, time, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from nudge.instants import DAY, Instant, from_local, local_date, to_datetime
+from nudge.phrases.echo import absolute, clock_text, interval_text, rule_text
+from nudge.phrases.grammar import Reading
+from nudge.phrases.pieces import (
+    CLOSING_TIME,
+    DEFAULT_TIME,
+    Clock,
+    EndOf,
+    InDays,
+    OnDate,
+    OnDayOfMonth,
+    OnWeekday,
+    Part,
+    Period,
+    Shift,
+    StartOfNext,
+    Week,
+)
+from nudge.phrases.refusal import RULE_EXAMPLES, Refused
+from nudge.phrases.result import Understood
+from nudge.phrases.rules import first_wall, rrule_text, rule_times
+from nudge.phrases.vocabulary import WEEKDAY_NAMES
+
+HORIZON: Final = 36_525 * DAY
+"""A hundred years: what lies further ahead is a slip of the keyboard."""
+
+JUST_PASSED: Final = 30
+"""Days for which a date without a year is refused as past rather than taken for next year's."""
+
+
+def resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
+    """The instant, rule or interval of a reading. Everything that is not strictly after `now` is refused."""
+    try:
+        understood = _resolve(reading, now, zone)
+        if understood.first - now > HORIZON:
+            raise Refused("that is more than 100 years ahead")
+        if understood.first <= now:
+            raise Refused(f"{absolute(understood.first, zone)} is in the past")
+    except (OverflowError, ValueError) as error:
+        raise Refused("that is more than 100 years ahead") from error
+    return understood
+
+
+def shifted(shift: Shift, now: Instant, zone: ZoneInfo) -> Instant:
+    """Now plus a distance. Months end on the last day of a shorter month; days and months keep the wall clock."""
+    if not (shift.months or shift.days):
+        return Instant(now + shift.microseconds)
+    wall = to_datetime(now, zone).replace(tzinfo=None)
+    day = _plus_months(wall.date(), shift.months) + timedelta(days=shift.days)
+    return Instant(from_local(datetime.combine(day, wall.time()), zone) + shift.microseconds)
+
+
+def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
+    if reading.interval is not None:
+        if reading.clocks or reading.part:
+            said = interval_text(reading.interval.microseconds)
+            raise Refused(f"{said} runs from now on and has no time of day", RULE_EXAMPLES)
+        every = reading.interval.microseconds
+        return Understood(Instant(now + every), every=every, words=interval_text(every))
+    if reading.rule is not None:
+        times = rule_times(reading.rule, reading.clocks, None if reading.part is None else reading.part.part)
+        wall = first_wall(reading.rule, times, now, zone)
+        return Understood(
+            from_local(wall, zone),
+            rrule=rrule_text(reading.rule, times),
+            words=rule_text(reading.rule, times),
+            first_wall=wall,
+        )
+    once = _instant(reading, now, zone)
+    return Understood(once, once=once)
+
+
+def _instant(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
+    if reading.exact is not None:
+        if reading.clocks or reading.part or reading.day:
+            raise Refused("give one time at a time")
+        return reading.exact.instant
+    clock = _single_clock(reading)
+    part = None if reading.part is None else reading.part.part
+    if reading.shift is not None:
+        return _shifted_to(reading.shift, clock, part, now, zone)
+    if reading.day is None and part is not Part.CLOSE:
+        return _next_time(clock, part, now, zone)
+    if clock is not None and clock.midnight:
+        return _midnight_of(reading, now, zone)
+    at = _time_on_a_day(reading, clock, part, now, zone)
+    for day in _candidates(reading, local_date(now, zone)):
+        instant = _on(day, at, zone)
+        if instant > now:
+            return instant
+    # None is ahead: give the last one, and the caller says that it is past.
+    return instant
+
+
+def _on(day: date, at: time, zone: ZoneInfo) -> Instant:
+    return from_local(datetime.combine(day, at), zone)
+
+
+def _single_clock(reading: Reading) -> Clock | None:
+    if len(reading.clocks) > 1:
+        raise Refused("give one time at a time, or say every day at each of them")
+    if reading.part is not None and reading.part.bare and not (reading.names_a_day or reading.clocks):
+        name = reading.part.part.label
+        raise Refused(f"say which {name}, such as tomorrow {name} or in the {name}")
+    clock = reading.clocks[0] if reading.clocks else None
+    if clock is not None and clock.alone and reading.part is None:
+        hour = clock.at.hour
+        raise Refused(f"say {clock.said}am or {clock.said}pm" if 1 <= hour <= 12 else f"say {hour:02}:00")
+    return clock
+
+
+def _shifted_to(shift: Shift, clock: Clock | None, part: Part | None, now: Instant, zone: ZoneInfo) -> Instant:
+    if clock is None and part is None:
+        return shifted(shift, now, zone)
+    if shift.microseconds:
+        raise Refused("give one time at a time")
+    day = _plus_months(local_date(now, zone), shift.months) + timedelta(days=shift.days)
+    at = part.default if part is not None else DEFAULT_TIME
+    if clock is not None:
+        at = part.fit(clock) if part is not None else unambiguous(clock)
+    return _on(day, at, zone)
+
+
+def _next_time(clock: Clock | None, part: Part | None, now: Instant, zone: ZoneInfo) -> Instant:
+    """A time without a day: today, or tomorrow if it has passed."""
+    today = local_date(now, zone)
+    if part is not None:
+        at = part.default if clock is None else part.fit(clock)
+    else:
+        assert clock is not None
+        at = unambiguous(clock)
+    instant = _on(today, at, zone)
+    if instant > now:
+        return instant
+    if part is None and clock is not None and not clock.marked:
+        later = _on(today, at.replace(hour=(at.hour + 12) % 24), zone)
+        if later > now:
+            raise Refused(f"is that {clock.said}pm today or {clock.said}am tomorrow?")
+        if at.hour == 12:
+            raise Refused(f"say {clock.said}am or {clock.said}pm")
+    return _on(today + timedelta(days=1), at, zone)
+
+
+def _time_on_a_day(reading: Reading, clock: Clock | None, part: Part | None, now: Instant, zone: ZoneInfo) -> time:
+    if clock is None:
+        at = part.default if part is not None else CLOSING_TIME if isinstance(reading.day, EndOf) else DEFAULT_TIME
+        if reading.day == InDays(0) and _on(local_date(now, zone), at, zone) <= now:
+            raise Refused(f"{clock_text(at)} today is in the past; add a time, such as today 11:59pm")
+        return at
+    if part is not None:
+        return part.fit(clock)
+    if isinstance(reading.day, OnDate) and reading.day.numeric:
+        return clock.at
+    at = unambiguous(clock)
+    if reading.day == InDays(0) and not clock.marked and _on(local_date(now, zone), at, zone) <= now:
+        raise Refused(f"{clock.said}am is in the past; say {clock.said}pm if you mean that")
+    return at
+
+
+def unambiguous(clock: Clock) -> time:
+    """The time of a clock that stands alone; an hour from 1 to 5 without am or pm is refused."""
+    if not clock.marked and clock.at.hour < 6:
+        raise Refused(f"say {clock.said}am or {clock.said}pm")
+    return clock.at
+
+
+def _midnight_of(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
+    """Midnight of today is the coming one; of another day it could be its first or its last moment."""
+    today = local_date(now, zone)
+    if reading.day == InDays(0) and (reading.part is None or reading.part.part in (Part.NIGHT, Part.EVENING)):
+        return _on(today + timedelta(days=1), time(0), zone)
+    day = next(iter(_candidates(reading, today)))
+    this, following = (WEEKDAY_NAMES[(day + timedelta(days=step)).weekday()].casefold() for step in (0, 1))
+    raise Refused(f"say {this} 11:59pm or {following} 00:00")
+
+
+def _candidates(reading: Reading, today: date) -> Iterator[date]:
+    """The days a phrase can mean, the first one first; the first whose time is ahead is meant."""
+    match reading.day:
+        case None:  # end of day
+            yield today
+        case InDays(days):
+            yield today + timedelta(days=days)
+        case OnWeekday(weekday, week):
+            monday = today - timedelta(days=today.weekday())
+            soonest = today + timedelta(days=(weekday - today.weekday()) % 7)
+            yield monday + timedelta(days=7 + weekday) if week is Week.NEXT else soonest
+            if week is Week.SOONEST:
+                yield soonest + timedelta(days=7)
+        case OnDate():
+            yield from _years_of(reading.day, today)
+        case OnDayOfMonth(number, weekday):
+            for months in range(4):
+                found = _plus_months(today.replace(day=1), months) + timedelta(days=number - 1)
+                if found.day == number and found >= today:
+                    yield _checked_weekday(found, weekday)
+        case StartOfNext(Period.WEEK):
+            yield today + timedelta(days=7 - today.weekday())
+        case StartOfNext(Period.MONTH):
+            yield _plus_months(today.replace(day=1), 1)
+        case StartOfNext(Period.YEAR):
+            yield date(today.year + 1, 1, 1)
+        case EndOf(Period.WEEK):
+            yield today + timedelta(days=4 - today.weekday())
+        case EndOf(Period.MONTH):
+            yield _plus_months(today.replace(day=1), 1) - timedelta(days=1)
+        case EndOf(Period.YEAR):
+            yield date(today.year, 12, 31)
+        case _:  # pragma: no cover
+            raise AssertionError(reading.day)
+
+
+def _years_of(day: OnDate, today: date) -> Iterator[date]:
+    years = range(today.year, today.year + 9) if day.year is None else (day.year,)
+    leap_day = (day.month, day.day) == (2, 29)
+    for year in years:
+        if leap_day and not _is_leap(year):
+            continue
+        found = date(year, day.month, day.day)
+        yield _checked_weekday(found, day.weekday)
+        if day.year is None and (today - found).days in range(JUST_PASSED + 1):
+            raise Refused(f"{found.isoformat()} is in the past; add the year if you mean {year + 1}")
+
+
+def _checked_weekday(day: date, weekday: int | None) -> date:
+    if weekday not in (None, day.weekday()):
+        said, true = WEEKDAY_NAMES[weekday or 0], WEEKDAY_NAMES[day.weekday()]
+        raise Refused(f"{day.isoformat()} is not a {said} but a {true}")
+    return day
+
+
+def _is_leap(year: int) -> bool:
+    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+
+
+def _plus_months(day: date, months: int) -> date:
+    total = day.year * 12 + day.month - 1 + months
+    year, month = divmod(total, 12)
+    longest = (date(year + month // 11, (month + 1) % 12 + 1, 1) - timedelta(days=1)).day
+    return date(year, month + 1, min(day.day, longest))

@@ -1,0 +1,263 @@
+"""The run budget: whether a run may go on, what it is told on the way, and when a person has to be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from nudge.errors import UsageError
+from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
+from nudge.progress.accounting import TokenAccount
+from nudge.progress.enforcement import (
+    BudgetCheck,
+    EnforcementLevel,
+    budget_nudge,
+    judge,
+    may_start_task,
+    remaining_calls,
+)
+from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits, whole_microseconds
+from nudge.progress.run_state import RunState
+from nudge.spending.money import DOLLAR, Amount, Micros, as_micros
+from nudge.tokens import token_use
+
+_NONE, _RESTRICTED, _HARD = EnforcementLevel.NONE, EnforcementLevel.RESTRICTED, EnforcementLevel.HARD
+_FREE = BudgetCheck(True, _NONE, force_text_only=False, restrict_tools=False, nudge=None, reason="")
+
+
+class RunBudget:
+    """The budget of one run: tokens, cost, active time and iterations.
+
+    Tell it about every model call and ask it before the next one. It reads no clock: moments are arguments, and time
+    between `pause` and `resume` (waiting for the model or for a person) is not the run's. It is not made for several
+    threads at once; parallel subagents share a `BudgetPool`.
+
+    >>> from datetime import UTC, datetime
+    >>> now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+    >>> budget = RunBudget(max_tokens=100_000, max_cost="2.00")
+    >>> budget.record_call({"input_tokens": 60_000, "output_tokens": 10_000}, cost="0.33")
+    >>> check = budget.check(now)
+    >>> check.can_continue, check.level.name, check.nudge.text
+    (True, 'WARN', 'Budget at 70%. Be efficient with remaining budget.')
+    >>> budget.record_call({"input_tokens": 71_000, "output_tokens": 30_000}, cost="0.66")
+    >>> budget.check(now).can_continue
+    False
+    """
+
+    __slots__ = ("_mark", "_state", "_waits")
+
+    def __init__(
+        self,
+        max_tokens: int | None = 1_000_000,
+        max_cost: Amount | None = 10 * DOLLAR,
+        max_duration: timedelta | None = timedelta(microseconds=2 * HOUR),
+        max_iterations: int | None = None,
+        *,
+        mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
+        tuning: EconomicsTuning | None = None,
+    ) -> None:
+        """None lifts a limit; 0 or less is refused. `max_cost` is dollars as text or Decimal, or micro-dollars."""
+        cost = None if max_cost is None else as_micros(max_cost)
+        limits = RunLimits(max_tokens, cost, whole_microseconds(max_duration), max_iterations)
+        self._resume(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))
+
+    @classmethod
+    def within(
+        cls,
+        limits: RunLimits,
+        *,
+        mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
+        tuning: EconomicsTuning | None = None,
+    ) -> RunBudget:
+        """A budget with limits that are values already, such as those of a configuration."""
+        return cls.__new__(cls)._resume(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> RunBudget:
+        """The budget that `to_json` wrote. Its time starts anew with the next moment it is told."""
+        return cls.__new__(cls)._resume(RunState.from_json(data))
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything a checkpoint needs, as plain JSON values."""
+        return self._state.to_json()
+
+    def record_call(
+        self, usage: object, cost: Amount = 0, *, kept_output: int | None = None, iteration: bool = True
+    ) -> None:
+        """Enter one model call: its usage as the provider reported it (or a TokenUse), and what it cost.
+
+        `kept_output` is how much of the output goes back into the conversation, if not all of it. A call that is not a
+        turn of the loop, such as the one that writes a summary, passes `iteration=False`.
+        """
+        use, micros = token_use(usage), as_micros(cost)
+        self._state.account = self._state.account.after_call(use, kept_output)
+        self._state.cost += micros
+        self._state.iterations += iteration
+
+    def set_baseline(self, tokens: int) -> None:
+        """Make the opening of the conversation free: the system prompt as estimated before the first call, or better,
+        what the first call really took. It never frees more than the first call."""
+        self._state.account = self._state.account.with_baseline(tokens)
+
+    def update_baseline(self, tokens_after: int) -> None:
+        """The conversation was compacted to this many tokens. This leaves every count as it is, so the usage never
+        rises by it; what the next call adds to `tokens_after` is new."""
+        self._state.account = self._state.account.compacted(tokens_after)
+
+    def pause(self, now: Moment) -> None:
+        """The run waits from now on. Waits may overlap; the time counts again once all of them are over."""
+        self._tick(as_instant(now))
+        self._waits += 1
+
+    def resume(self, now: Moment) -> None:
+        """One wait is over."""
+        if self._waits == 0:
+            raise UsageError("The run was not waiting.", next_step="Call pause before resume.")
+        self._tick(as_instant(now))
+        self._waits -= 1
+
+    @contextmanager
+    def waiting(self, clock: Callable[[], Moment]) -> Iterator[None]:
+        """Pause while the block runs: `with budget.waiting(clock.now): reply = ask_model()`."""
+        self.pause(clock())
+        try:
+            yield
+        finally:
+            self.resume(clock())
+
+    def begin_run(self) -> None:
+        """Start the next run of the session: usage from zero and the limits without extensions; the totals over all
+        runs, the conversation's size and the number of extensions stay."""
+        self._resume(self._state.next_run())
+
+    def check(self, now: Moment) -> BudgetCheck:
+        """Ask before each model call. The run's time starts with the first moment the budget is told.
+
+        The nudge of a level is given once; it comes again only after the usage fell below the level, as a granted
+        extension makes it.
+        """
+        self._tick(as_instant(now))
+        state = self._state
+        graded, abrupt = state.uses()
+        level, band, stop, worst = judge(state.mode, graded, abrupt, state.tuning)
+        if not band:
+            state.nudged = _NONE
+            return _FREE
+        assert worst is not None
+        nudge = budget_nudge(worst, band, state.tuning) if band > state.nudged else None
+        state.nudged = band
+        resource, used, limit = worst
+        reason = f"{resource.value} at {used * 100 // limit}%"
+        return BudgetCheck(not stop, level, level >= _HARD, level >= _RESTRICTED, nudge, reason)
+
+    def allow_task_continuation(self, now: Moment | None = None) -> bool:
+        """Whether another task may be started: stricter than `check`, so that a run does not begin what it cannot
+        finish. Without `now` the active time is taken as of the last moment the budget was told."""
+        if now is not None:
+            self._tick(as_instant(now))
+        state = self._state
+        graded, abrupt = state.uses()
+        return may_start_task(state.mode, graded + abrupt, state.account.calls, state.tuning)
+
+    def request_extension(self, additional_tokens: int, reason: str, *, now: Moment) -> ExtensionRequest:
+        """Ask for more tokens. This grants nothing: show the request to a person, then `grant` or `deny` it."""
+        state = self._state
+        state.extensions, request = state.extensions.ask(additional_tokens, reason, as_instant(now), state.tuning)
+        return request
+
+    def grant(self, request: ExtensionRequest, now: Moment) -> bool:
+        """The person said yes. False if that came at the deadline or later, or the request was answered before.
+
+        The tokens of the request are added to the limit; cost, duration and what was used stay as they are.
+        """
+        self._state.extensions, tokens = self._state.extensions.answer(request.id, True, as_instant(now))
+        self._state.granted_tokens += tokens
+        return tokens > 0
+
+    def deny(self, request: ExtensionRequest, now: Moment) -> None:
+        """The person said no, or nobody was there."""
+        self._state.extensions, _ = self._state.extensions.answer(request.id, False, as_instant(now))
+
+    @property
+    def mode(self) -> BudgetEnforcementMode:
+        return self._state.mode
+
+    @property
+    def limits(self) -> RunLimits:
+        """The limits as they stand, extensions included."""
+        return replace(self._state.limits, tokens=self._state.token_limit)
+
+    @property
+    def account(self) -> TokenAccount:
+        """The counts behind the totals: calls, input, output, cache read and cache write."""
+        return self._state.account
+
+    @property
+    def total_tokens(self) -> int:
+        """All prompts and outputs of this run added up: for the bill, not for enforcement."""
+        return self._state.account.total_tokens
+
+    @property
+    def incremental_tokens(self) -> int:
+        """The tokens enforced: each counted once, less the baseline."""
+        return self._state.account.incremental_tokens
+
+    @property
+    def remaining_tokens(self) -> int | None:
+        """What is left of the token limit; None where there is none."""
+        limit = self._state.token_limit
+        return None if limit is None else max(0, limit - self.incremental_tokens)
+
+    @property
+    def usage_fraction(self) -> float:
+        """Enforced tokens as a share of their limit, for display; 0.0 without a limit. Decisions compare integers."""
+        limit = self._state.token_limit
+        return 0.0 if limit is None else self.incremental_tokens / limit
+
+    @property
+    def estimated_remaining_calls(self) -> int | None:
+        """How many more calls of the average size fit; None before the first."""
+        graded, abrupt = self._state.uses()
+        return remaining_calls(graded + abrupt, self._state.account.calls)
+
+    @property
+    def cost(self) -> Micros:
+        """Micro-dollars spent in this run."""
+        return self._state.cost
+
+    @property
+    def iterations(self) -> int:
+        return self._state.iterations
+
+    @property
+    def active_time(self) -> timedelta:
+        """Time the run itself took, up to the last moment the budget was told."""
+        return to_timedelta(self._state.active)
+
+    @property
+    def extensions_granted(self) -> int:
+        return self._state.extensions.granted
+
+    @property
+    def total_tokens_all_runs(self) -> int:
+        return self._state.earlier_tokens + self.total_tokens
+
+    @property
+    def cost_all_runs(self) -> Micros:
+        return self._state.earlier_cost + self._state.cost
+
+    def _resume(self, state: RunState) -> RunBudget:
+        self._state = state
+        self._mark: Instant | None = None
+        self._waits = 0
+        return self
+
+    def _tick(self, now: Instant) -> None:
+        """Count the time since the last moment told. A clock that goes back adds and takes nothing."""
+        if self._mark is not None and self._waits == 0 and now > self._mark:
+            self._state.active += now - self._mark
+        self._mark = now

@@ -1,0 +1,1 @@
+"""The durable queue: timers, lanes, outcomes, the outbox, the inbox, and the agents they belong to."""

@@ -1,0 +1,63 @@
+"""Agents: who there is."""
+
+from __future__ import annotations
+
+import re
+
+from nudge.errors import NotFoundError, UsageError
+from nudge.instants import Instant
+from nudge.queue.records import Agent, FeedLine
+from nudge.queue.store import Store
+
+DEFAULT = "coach"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+class Agents:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def ensure_default(self, now: Instant) -> None:
+        """Every home has the coach, unless it was removed on purpose."""
+        await self._store.agents.ensure(Agent(DEFAULT, DEFAULT, now))
+
+    async def add(self, name: str, role: str, now: Instant) -> Agent:
+        if not _NAME.fullmatch(name):
+            raise UsageError(
+                f"{name!r} cannot be an agent's name.", next_step="Use small letters, digits, '-' and '_', 63 at most."
+            )
+        agent = Agent(name, role, now)
+        async with self._store.transaction():
+            if not await self._store.agents.add(agent):
+                raise UsageError(f"There is an agent called {name!r} already.", next_step="Run 'nudge agent list'.")
+            await self._store.feed.add(FeedLine(now, name, "added", f"Agent {name} added with the role {role}."))
+        return agent
+
+    async def remove(self, name: str, now: Instant) -> None:
+        """Its timers and reminders go, its history stays."""
+        async with self._store.transaction():
+            if not await self._store.agents.remove(name, now):
+                raise self._unknown(name, await self._names())
+            await self._store.reminders.cancel_all(name, "The agent was removed.")
+            await self._store.feed.add(FeedLine(now, name, "removed", f"Agent {name} removed; its history is kept."))
+
+    async def require_known(self, name: str | None) -> None:
+        """Refuse a name that no agent has or had. No name at all means all of them."""
+        if name is not None and not await self._store.agents.known(name):
+            raise self._unknown(name, await self._names())
+
+    async def get(self, name: str) -> Agent:
+        agent = await self._store.agents.get(name)
+        if agent is None:
+            raise self._unknown(name, await self._names())
+        return agent
+
+    async def _names(self) -> list[str]:
+        return [agent.name for agent in await self._store.agents.all()]
+
+    @staticmethod
+    def _unknown(name: str, known: list[str]) -> NotFoundError:
+        there = ", ".join(known) or "none yet"
+        return NotFoundError(
+            f"There is no agent called {name!r}.", next_step=f"Agents: {there}. Add one with 'nudge agent add'."
+        )

@@ -1,0 +1,55 @@
+"""Outcomes: the one durable row that says how an occurrence ended, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from nudge.instants import Instant
+
+
+class Result(StrEnum):
+    """How an occurrence ended. DEFERRED, and FAILED while it is retried, are not the end yet."""
+
+    FIRED = "fired"
+    FIRED_LATE = "fired-late"
+    SKIPPED = "skipped"
+    SUPPRESSED = "suppressed"
+    DEFERRED = "deferred"
+    MISSED = "missed"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+MEANING: Mapping[Result, str] = {
+    Result.FIRED: "It fired on time.",
+    Result.FIRED_LATE: "It fired, later than it was due.",
+    Result.SKIPPED: "Its condition said no.",
+    Result.SUPPRESSED: "A rule of restraint held it back for good.",
+    Result.DEFERRED: "A rule of restraint moved it to a later time.",
+    Result.MISSED: "It was too late to be of use any more.",
+    Result.FAILED: "An error stopped it.",
+    Result.UNKNOWN: "The process died while it was being sent; nobody can say whether it arrived.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`final` is False while the occurrence may still end otherwise: deferred, or failed and about to be retried.
+
+    The store numbers rows by `id`, and all changes of all rows by `revision`.
+    """
+
+    agent: str
+    key: str
+    kind: str
+    slot_at: Instant
+    at: Instant
+    result: Result
+    reason: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    final: bool = True
+    id: int = 0
+    revision: int = field(default=0, compare=False)

@@ -1,0 +1,183 @@
+"""Keeping reminders in line with what roles and routines ask for.
+
+By name: what is new is created; what is asked for differently is changed and keeps how far it has come; what is asked
+for no longer is paused. What the person removed stays removed until it is asked for differently. A file that cannot be
+read changes nothing: its last good version stays.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import replace
+
+from nudge.attention.person import PersonOf
+from nudge.errors import NudgeError
+from nudge.instants import SECOND, Instant
+from nudge.queue.dispatch import Firing
+from nudge.queue.records import Agent, FeedLine
+from nudge.queue.store import Store
+from nudge.queue.timers import Timer
+from nudge.reminders import (
+    Reminder,
+    ReminderSpec,
+    Source,
+    Status,
+    first_slot,
+    make_reminder,
+    respecified,
+    same_schedule,
+)
+from nudge.reminders.changes import Change, change, kept, timer_at
+from nudge.reminders.seeds import Problem, Seeds, Wanted
+from nudge.reminders.service import Reminders, random_id
+
+log = logging.getLogger("nudge.seeding")
+
+ROUTINES = "routines"
+"""The kind, and the key, of the timer that looks whether a routine's file has changed."""
+
+POLL = 30 * SECOND
+_NOT_WANTED = "no longer asked for by "
+
+
+class Seeding:
+    def __init__(
+        self, store: Store, person_of: PersonOf, seeds: Seeds, *, new_id: Callable[[], str] = random_id
+    ) -> None:
+        self._store = store
+        self._person_of = person_of
+        self._seeds = seeds
+        self._reminders = Reminders(store, person_of, new_id=new_id)
+        self._stamps: dict[str, Hashable] = {}
+
+    async def seed_all(self, now: Instant) -> None:
+        """At start-up: every agent's role and routines."""
+        for agent in await self._store.agents.all():
+            await self.seed(agent, now)
+
+    async def seed(self, agent: Agent, now: Instant) -> None:
+        self._stamps[agent.name] = self._seeds.stamp(agent)
+        for wanted in (self._seeds.of_role(agent), self._seeds.of_routines(agent)):
+            await self._apply(agent.name, wanted, now)
+        await self._store.timers.ensure(
+            Timer.at(agent.name, ROUTINES, ROUTINES, Instant(now + POLL), lane=f"{agent.name}/{ROUTINES}")
+        )
+
+    async def poll(self, firing: Firing) -> None:
+        """The handler of the kind `routines`: read the files again if one of them has changed."""
+        agent, now = await self._store.agents.get(firing.timer.agent), firing.now
+        stamp = None if agent is None else self._seeds.stamp(agent)
+        async with firing.settle() as settlement:
+            if agent is None:
+                return
+            if self._stamps.get(agent.name) != stamp:
+                await self._apply(agent.name, self._seeds.of_routines(agent), now)
+            settlement.again(Instant(now + POLL))
+        if agent is not None:
+            self._stamps[agent.name] = stamp
+
+    async def _apply(self, agent: str, wanted: Wanted, now: Instant) -> None:
+        async with self._store.transaction():
+            existing = await self._store.reminders.seeded(agent, wanted.source)
+            problems = list(wanted.problems)
+            names: set[str] = set()
+            for spec in wanted.specs:
+                try:
+                    await self._one(agent, wanted, spec, existing, names, now)
+                except NudgeError as error:
+                    text = f"{_place(wanted, spec)}: {error}"
+                    problems.append(Problem(text, spec.digest(""), spec.ref))
+                names.add(spec.name)
+            if wanted.readable:
+                broken = {problem.ref for problem in wanted.problems if problem.ref}
+                for old in existing:
+                    if old.status is Status.ACTIVE and old.name not in names and old.ref not in broken:
+                        await self._set_aside(old, wanted, now)
+            await self._report(agent, wanted.source, problems, now)
+
+    async def _one(
+        self,
+        agent: str,
+        wanted: Wanted,
+        spec: ReminderSpec,
+        existing: Sequence[Reminder],
+        names: set[str],
+        now: Instant,
+    ) -> None:
+        if spec.name in names:
+            raise NudgeError(f"Two reminders there are called {spec.name!r}.", next_step="Rename one of them.")
+        zone = self._person_of(agent).zone.key
+        made = make_reminder(spec, reminder_id="r-000000", agent=agent, now=now, zone=zone, source=wanted.source)
+        old = _of_name(existing, spec.name)
+        for other in await self._store.reminders.named(spec.name, agent):
+            if other.source is not wanted.source:
+                raise NudgeError(
+                    f"The reminder {spec.name!r} of {wanted.where} has the same name as {other.id} "
+                    f"(from {other.source.value}).",
+                    next_step=f"Rename one of them, or run 'nudge reminder remove {other.id}'.",
+                )
+        if old is None:
+            await self._reminders.put(made, now)
+        elif old.spec != made.spec or old.ended_reason.startswith(_NOT_WANTED):
+            await self._update(old, made, wanted, now)
+
+    async def _update(self, old: Reminder, made: Reminder, wanted: Wanted, now: Instant) -> None:
+        def step(before: Reminder, timer: Timer | None) -> Change:
+            same = same_schedule(before.spec, made.spec)
+            after = respecified(before, made)
+            if same:
+                after = replace(after, schedule=before.schedule, rhythm_us=before.rhythm_us)
+            returns = before.ended_reason.startswith(_NOT_WANTED) or before.status is Status.CANCELLED
+            again = before.status is Status.COMPLETED and not (same and before.condition == after.condition)
+            if returns or again:
+                after = replace(after, status=Status.ACTIVE, ended_reason="", asked=0)
+                timer = None
+            said = f"Updated from {wanted.where}: {after.title}."
+            if after.status is not Status.ACTIVE:
+                return Change(after, None, said, "seeded")
+            if same and timer is not None:
+                return Change(after, kept(timer, after), said, "seeded")
+            first = first_slot(after, now)
+            if first is None:
+                ended = replace(after, status=Status.COMPLETED, ended_reason="Its time is past.")
+                return Change(ended, None, said, "seeded")
+            return Change(after, timer_at(after, first), said, "seeded")
+
+        await change(self._store, old.id, now, step)
+
+    async def _set_aside(self, old: Reminder, wanted: Wanted, now: Instant) -> None:
+        def step(before: Reminder, timer: Timer | None) -> Change:
+            after = replace(before, status=Status.PAUSED, ended_reason=f"{_NOT_WANTED}{wanted.where}")
+            said = f"Paused: {before.title} ({before.id}) is {after.ended_reason}."
+            return Change(after, None, said, "paused")
+
+        await change(self._store, old.id, now, step)
+
+    async def _report(self, agent: str, source: Source, problems: Sequence[Problem], now: Instant) -> None:
+        """Each problem once per version in the feed; all that there are now in the log and, for `nudge doctor`, in a
+        note."""
+        note = problems_note(source)
+        before = await self._store.notes.get(agent, note) or []
+        current = [[problem.text, problem.version] for problem in problems]
+        for text, version in current:
+            log.warning("%s: %s", agent, text)
+            if [text, version] not in before:
+                await self._store.feed.add(FeedLine(now, agent, "problem", f"⚠️ {text}"))
+        if current != before:
+            await self._store.notes.set(agent, note, current)
+
+
+def problems_note(source: Source) -> str:
+    """The name of the note with what is wrong now: a list of [text, version]."""
+    return f"problems:{source.value}"
+
+
+def _of_name(existing: Sequence[Reminder], name: str) -> Reminder | None:
+    """The one that lives, else the newest of that name."""
+    named = [one for one in existing if one.name == name]
+    return next((one for one in named if not one.status.ended), named[0] if named else None)
+
+
+def _place(wanted: Wanted, spec: ReminderSpec) -> str:
+    return spec.ref or f"{wanted.where}, reminder {spec.name}"

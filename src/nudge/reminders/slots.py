@@ -1,0 +1,158 @@
+"""Which slot is due, which is next, and what becomes of the reminder in between.
+
+Missed slots collapse: the latest one that has come stands for all before it. The next one is always in the future and
+on the schedule's own grid, however late this one was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from nudge.instants import Instant
+from nudge.queue.timers import late_by
+from nudge.reminders.late import Late, default_limit
+from nudge.reminders.reminder import Reminder, Status
+from nudge.schedules import Every, occurrences
+
+_COUNTED: Final = 100
+"""So many missed slots are counted one by one; nobody needs to know whether it was more."""
+
+DUE_ONCE: Final = "It was due once."
+SCHEDULE_ENDED: Final = "Its schedule has ended."
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The slot to act on. `collapsed` earlier ones are done with by it; `too_late` means that it is missed as well."""
+
+    slot_at: Instant
+    collapsed: int
+    late_us: int
+    too_late: bool
+    starts_chain: bool = False
+
+
+def due(reminder: Reminder, slot_at: Instant, now: Instant, *, moved_to: Instant | None = None) -> Due:
+    """What a timer of `slot_at` comes to at `now`.
+
+    `moved_to` is set where a rule of restraint has moved the occurrence there: it keeps its slot, and only what came
+    after that time is lateness.
+    """
+    if moved_to is not None:
+        late_us = late_by(moved_to, now)
+        return Due(slot_at, 0, late_us, _limit(reminder, slot_at).too_late(late_us))
+    main = _latest_after(reminder, slot_at, now)
+    latest, starts_chain = main or slot_at, main is not None
+    if main is None and _is_between_asks(reminder) and now > slot_at:
+        latest = Instant(slot_at + (now - slot_at) // reminder.rhythm * reminder.rhythm)
+    late_us = late_by(latest, now)
+    collapsed = 0 if latest == slot_at else _count(reminder, slot_at, latest, main is not None)
+    return Due(latest, collapsed, late_us, _limit(reminder, latest).too_late(late_us), starts_chain)
+
+
+def after_firing(reminder: Reminder, slot_at: Instant, now: Instant, ends: str = "") -> tuple[Reminder, Instant | None]:
+    """The reminder after it was delivered, and its next time; no next time means that it is completed."""
+    fired = replace(reminder, fire_count=reminder.fire_count + 1, last_fired_at=now)
+    return _after(fired, slot_at, now, ends, again=reminder.waits_for_condition and reminder.asks_agent)
+
+
+def after_passing(
+    reminder: Reminder, slot_at: Instant, now: Instant, ends: str = ""
+) -> tuple[Reminder, Instant | None]:
+    """The same after an occurrence that was not delivered: skipped, suppressed or missed. A chain moves on too."""
+    return _after(reminder, slot_at, now, ends, again=reminder.waits_for_condition)
+
+
+def first_slot(reminder: Reminder, now: Instant) -> Instant | None:
+    """When an added, resumed or edited reminder is due; None where its schedule has nothing left.
+
+    A single time in the past is due at once. An idle check counts from now. In the middle of a chain the next link
+    comes one rhythm from now.
+    """
+    if reminder.asked:
+        return Instant(now + reminder.rhythm)
+    following = reminder.schedule.next_after(now, reminder.zone)
+    if following is None and reminder.one_shot and reminder.last_fired_at is None:
+        return reminder.schedule.next_after(Instant(-(2**62)), reminder.zone)
+    return following
+
+
+def _after(
+    reminder: Reminder, slot_at: Instant, now: Instant, ends: str, *, again: bool
+) -> tuple[Reminder, Instant | None]:
+    if ends:
+        return _completed(reminder, ends), None
+    after = Instant(max(slot_at, now))
+    main = reminder.schedule.next_after(after, reminder.zone)
+    if reminder.chain is not None and reminder.asked + 1 < reminder.chain:
+        link = _step(slot_at, reminder.rhythm, after)
+        if main is None or link < main:
+            return replace(reminder, asked=reminder.asked + 1), link
+    elif again:
+        return reminder, _step(slot_at, reminder.rhythm, after)
+    if main is not None:
+        return replace(reminder, asked=0), main
+    if reminder.chain is not None:
+        return _completed(reminder, f"It was asked {reminder.chain} times."), None
+    return _completed(reminder, DUE_ONCE if reminder.one_shot else SCHEDULE_ENDED), None
+
+
+def _completed(reminder: Reminder, reason: str) -> Reminder:
+    return replace(reminder, status=Status.COMPLETED, ended_reason=reason, asked=0)
+
+
+def _step(slot_at: Instant, rhythm: int, after: Instant) -> Instant:
+    """The first point of the rhythm from `slot_at` that is strictly after `after`."""
+    return Instant(slot_at + ((after - slot_at) // rhythm + 1) * rhythm)
+
+
+def _is_between_asks(reminder: Reminder) -> bool:
+    return reminder.asked > 0 or reminder.waits_for_condition
+
+
+def _latest_after(reminder: Reminder, slot_at: Instant, now: Instant) -> Instant | None:
+    """The latest time of the schedule in (slot_at, now].
+
+    `next_after` never goes back as its argument grows, so the latest time is the smallest instant from which the next
+    time lies beyond now: a search by halves, however many times were missed.
+    """
+    if reminder.one_shot or reminder.idle or now <= slot_at:
+        return None
+    schedule, zone = reminder.schedule, reminder.zone
+    if isinstance(schedule, Every) and schedule.count is None and schedule.until is None:
+        latest = schedule.anchor + (now - schedule.anchor) // schedule.interval_us * schedule.interval_us
+        return Instant(latest) if latest > max(slot_at, schedule.anchor) else None
+
+    def beyond(instant: int) -> bool:
+        following = schedule.next_after(Instant(instant), zone)
+        return following is None or following > now
+
+    if beyond(slot_at):
+        return None
+    low, high = int(slot_at), int(now)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if beyond(middle):
+            high = middle
+        else:
+            low = middle
+    return Instant(high)
+
+
+def _count(reminder: Reminder, slot_at: Instant, latest: Instant, by_schedule: bool) -> int:
+    """How many slots `latest` stands for besides itself; the timer's own is one."""
+    if not by_schedule:
+        return (latest - slot_at) // reminder.rhythm
+    return len(occurrences(reminder.schedule, slot_at, latest, _COUNTED, reminder.zone))
+
+
+def _limit(reminder: Reminder, slot_at: Instant) -> Late:
+    if reminder.late is not None:
+        return reminder.late
+    if reminder.one_shot or reminder.idle:
+        return Late(None)
+    if reminder.asked:
+        return default_limit(reminder.rhythm)
+    following = reminder.schedule.next_after(slot_at, reminder.zone)
+    return default_limit(None if following is None else following - slot_at)

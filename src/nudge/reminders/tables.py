@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nudge.database import Database, Row
+from nudge.instants import Instant
+from nudge.reminders.store import ComingReminder, ListedReminder
+
+if TYPE_CHECKING:
+    from nudge.reminders.reminder import Reminder, Source
+
+
+class SqlReminders:
+    """The rules' types are loaded when the first whole reminder is read or written; a list needs none of them."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def add(self, reminder: Reminder) -> bool:
+        return await self._db.run("reminders_add", _params(reminder)) > 0
+
+    async def get(self, reminder_id: str) -> Reminder | None:
+        row = await self._db.one("reminders_get", {"id": reminder_id})
+        return _reminder(row) if row else None
+
+    async def lock(self, reminder_id: str) -> Reminder | None:
+        if not await self._db.run("reminders_lock", {"id": reminder_id}):
+            return None
+        return await self.get(reminder_id)
+
+    async def save(self, reminder: Reminder) -> None:
+        params = _params(reminder)
+        for name in ("agent", "source", "created_at"):
+            params.pop(name)
+        await self._db.run("reminders_save", params)
+
+    async def save_state(self, reminder: Reminder) -> None:
+        params = _params(reminder)
+        names = ("id", "status", "ended_reason", "asked", "fire_count", "last_fired_at", "acknowledged_at")
+        await self._db.run("reminders_save_state", {name: params[name] for name in names})
+
+    async def named(self, name: str, agent: str | None = None) -> Sequence[Reminder]:
+        if agent is None:
+            rows = await self._db.all("reminders_named", {"name": name})
+        else:
+            rows = await self._db.all("reminders_named_of", {"name": name, "agent": agent})
+        return [_reminder(row) for row in rows]
+
+    async def named_ended(self, name: str) -> Sequence[Reminder]:
+        return [_reminder(row) for row in await self._db.all("reminders_named_ended", {"name": name})]
+
+    async def listed(
+        self, agent: str | None = None, *, ended: bool = False, limit: int = 50
+    ) -> Sequence[ListedReminder]:
+        suffix, who = ("", {}) if agent is None else ("_of", {"agent": agent})
+        found = list(await self._db.all(f"reminders_listed{suffix}", {**who, "limit": limit}))
+        for status in ("paused", "completed", "cancelled") if ended else ("paused",):
+            if len(found) < limit:
+                params = {**who, "status": status, "limit": limit - len(found)}
+                found += await self._db.all(f"reminders_resting{suffix}", params)
+        return [_listed(row) for row in found]
+
+    async def everything(self, agent: str | None = None) -> Sequence[Reminder]:
+        return [_reminder(row) for row in await self._db.all("reminders_everything", {"agent": agent})]
+
+    async def seeded(self, agent: str, source: Source) -> Sequence[Reminder]:
+        rows = await self._db.all("reminders_seeded", {"agent": agent, "source": source.value})
+        return [_reminder(row) for row in rows]
+
+    async def coming(self, agent: str, until: Instant, limit: int = 500) -> Sequence[ComingReminder]:
+        rows = await self._db.all("reminders_coming", {"agent": agent, "until": until, "limit": limit})
+        return [_coming(row) for row in rows]
+
+    async def reserved(self, agent: str) -> Sequence[ComingReminder]:
+        return [_coming(row) for row in await self._db.all("reminders_reserved", {"agent": agent})]
+
+    async def fired_since(self, agent: str, since: Instant, limit: int = 100) -> Sequence[Reminder]:
+        rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
+        return [_reminder(row) for row in rows]
+
+    async def cancel_all(self, agent: str, reason: str) -> int:
+        return await self._db.run("reminders_cancel_all", {"agent": agent, "reason": reason})
+
+
+def _params(reminder: Reminder) -> dict[str, Any]:
+    from nudge.reminders.json_form import condition_to_json
+    from nudge.reminders.words import schedule_words
+
+    condition = condition_to_json(reminder.condition)
+    return {
+        "id": reminder.id,
+        "agent": reminder.agent,
+        "name": reminder.name,
+        "message": reminder.message,
+        "description": reminder.description,
+        "priority": int(reminder.priority),
+        "to_person": int(reminder.to_person),
+        "schedule": json.dumps(reminder.schedule.to_json(), ensure_ascii=False),
+        "schedule_words": schedule_words(reminder),
+        "tz": reminder.tz,
+        "condition": json.dumps(condition, ensure_ascii=False) if condition else "",
+        "late": "" if reminder.late is None else str(reminder.late),
+        "chain": reminder.chain,
+        "rhythm": reminder.rhythm_us,
+        "allow_ping": int(reminder.allow_ping),
+        "reserve": int(reminder.reserve),
+        "critical": int(reminder.critical),
+        "source": reminder.source.value,
+        "ref": reminder.ref,
+        "spec": reminder.spec,
+        "created_at": reminder.created_at,
+        "status": reminder.status.value,
+        "ended_reason": reminder.ended_reason,
+        "asked": reminder.asked,
+        "fire_count": reminder.fire_count,
+        "last_fired_at": reminder.last_fired_at,
+        "acknowledged_at": reminder.acknowledged_at,
+    }
+
+
+def _reminder(row: Row) -> Reminder:
+    from nudge.queue.priority import Priority
+    from nudge.reminders.json_form import condition_from_json
+    from nudge.reminders.late import Late
+    from nudge.reminders.reminder import Reminder, Source, Status
+    from nudge.schedules import schedule_from_json
+
+    return Reminder(
+        id=row["id"],
+        agent=row["agent"],
+        message=row["message"],
+        schedule=schedule_from_json(json.loads(row["schedule"])),
+        tz=row["tz"],
+        created_at=Instant(row["created_at"]),
+        name=row["name"],
+        description=row["description"],
+        priority=Priority(row["priority"]),
+        to_person=bool(row["to_person"]),
+        condition=condition_from_json(json.loads(row["condition"])) if row["condition"] else None,
+        late=Late.parse(row["late"]) if row["late"] else None,
+        chain=row["chain"],
+        rhythm_us=row["rhythm"],
+        allow_ping=bool(row["allow_ping"]),
+        reserve=bool(row["reserve"]),
+        critical=bool(row["critical"]),
+        source=Source(row["source"]),
+        ref=row["ref"],
+        spec=row["spec"],
+        status=Status(row["status"]),
+        ended_reason=row["ended_reason"],
+        asked=row["asked"],
+        fire_count=row["fire_count"],
+        last_fired_at=row["last_fired_at"],
+        acknowledged_at=row["acknowledged_at"],
+    )
+
+
+def _coming(row: Row) -> ComingReminder:
+    return ComingReminder(_reminder(row), Instant(row["due_at"]), Instant(row["slot_at"]))
+
+
+def _listed(row: Row) -> ListedReminder:
+    return ListedReminder(
+        id=row["id"],
+        agent=row["agent"],
+        name=row["name"],
+        message=row["message"],
+        schedule_words=row["schedule_words"],
+        status=row["status"],
+        ended_reason=row["ended_reason"],
+        to_person=bool(row["to_person"]),
+        source=row["source"],
+        tz=row["tz"],
+        created_at=Instant(row["created_at"]),
+        last_fired_at=row["last_fired_at"],
+        fire_count=row["fire_count"],
+        next_at=row["next_at"],
+    )

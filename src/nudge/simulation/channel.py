@@ -1,0 +1,102 @@
+"""The simulated person at the other end of the channel: what reaches them, what they do, and what they answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from heapq import heappop, heappush
+
+from nudge.clock import Clock
+from nudge.instants import DAY, SECOND, Instant
+from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.records import Message
+from nudge.queue.store import Store
+from nudge.simulation.person import PING, Act, Profile, answer_to, day_of
+from nudge.simulation.timeline import Plan
+
+REPLY = "reply"
+LOOK_AHEAD = DAY
+
+Hear = Callable[[Inbound], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """A message as it reached the person, with its row and the bucket behind it (None where there is none)."""
+
+    at: Instant
+    text: str
+    row: Message
+    level: int | None
+
+
+class SimulatedPerson:
+    """A Messenger whose other side lives by a profile. Everything they do follows from the plan's seed."""
+
+    def __init__(self, plan: Plan, profile: Profile, store: Store, clock: Clock) -> None:
+        self.arrived: list[Arrived] = []
+        self.did: list[Act] = []
+        self._plan = plan
+        self._profile = profile
+        self._store = store
+        self._clock = clock
+        self._coming: list[tuple[Instant, int, str]] = []
+        self._number = 0
+        self._stir = asyncio.Event()
+
+    async def send(self, message: Outbound) -> Receipt:
+        now = self._clock.now()
+        row = await self._store.outbox.get(message.id)
+        assert row is not None
+        attention = await self._store.attention.get(row.agent)
+        level = None if attention is None else attention.budget.level_at(now)
+        self.arrived.append(Arrived(now, message.text, row, level))
+        self._consider(row, message.text, now)
+        return Receipt((f"m{len(self.arrived)}",))
+
+    async def close(self) -> None:
+        return None
+
+    async def live(self, hear: Hear) -> None:
+        """Do what the profile says, day after day, and answer. Ends only by being cancelled."""
+        for act in self._days():
+            self._intend(act)
+        while True:
+            now = self._clock.now()
+            due = self._coming[0][0] if self._coming else Instant(now + LOOK_AHEAD)
+            if due > now:
+                self._stir.clear()
+                await self._clock.wait(self._stir, (due - now) / SECOND)
+                continue
+            at, _, text = heappop(self._coming)
+            self.did.append(Act(at, text))
+            await hear(Inbound(len(self.did), at, text))
+
+    def _days(self) -> Iterator[Act]:
+        """The day before the first one counts too: its evening may last past midnight."""
+        plan = self._plan
+        for number in range(-1, plan.days):
+            day = plan.first + timedelta(days=number)
+            for act in day_of(self._profile, day, plan.zone, plan.seed):
+                if plan.start <= act.at < plan.end:
+                    yield act
+
+    def _intend(self, act: Act) -> None:
+        self._number += 1
+        heappush(self._coming, (act.at, self._number, act.text))
+
+    def _consider(self, row: Message, text: str, now: Instant) -> None:
+        """They may answer what came by itself, and what asks them something; an "okay" needs no answer."""
+        if row.kind == REPLY and not text.rstrip().endswith("?"):
+            return
+        kind = "bedtime" if "bedtime" in f"{row.key} {row.topic}" else row.kind
+        answer = answer_to(self._profile, text, kind, now, self._plan.zone, self._plan.seed)
+        if answer is not None and answer.at < self._plan.end:
+            self._intend(answer)
+            self._stir.set()
+
+
+def is_signal(act: Act) -> bool:
+    return act.text == PING

@@ -1,0 +1,175 @@
+"""The real daemon on a virtual clock with a simulated person: a week takes as long as the work in it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from nudge.attention.bucket import PingBudget
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.daemon.world import is_coach
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.home.seeds import HomeSeeds
+from nudge.instants import DAY, HOUR, SECOND, Instant
+from nudge.model import Model
+from nudge.queue.store import Store
+from nudge.reminders import ROUTINES
+from nudge.reminders.conditions import Question, Verdict
+from nudge.simulation.carry_over import Belongings, carry_over
+from nudge.simulation.channel import SimulatedPerson
+from nudge.simulation.documents import DocumentsInMemory
+from nudge.simulation.journal import Journal, JournalStore
+from nudge.simulation.person import Profile
+from nudge.simulation.reading import Record, timeline_of
+from nudge.simulation.timeline import Asked, Plan, Sample, Timeline
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.prices import PriceTable
+from nudge.stores.sqlite import SqliteDatabase
+
+LONGEST_WAIT = 3600.0
+"""Nothing but the simulated person and the timers themselves wakes the daemon, and both poke it."""
+
+_ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+Note = Callable[[Asked], None]
+MakeModels = Callable[[Callable[[], Instant], Note], tuple[Model | None, Model]]
+"""Given a clock and where to note calls: the model that is paid for, if any, and the rules."""
+
+
+@dataclass
+class Assumed:
+    """Conditions are commands of the person's. A simulation runs none of them: each is taken as met."""
+
+    asked: set[str] = field(default_factory=set)
+
+    async def ask(self, question: Question) -> Verdict:
+        self.asked.add(question.reminder_id)
+        return Verdict(True)
+
+    def notes(self) -> list[str]:
+        if not self.asked:
+            return []
+        if len(self.asked) == 1:
+            return ["1 condition is a command; it was not run and taken as met."]
+        return [f"{len(self.asked)} conditions are commands; none was run, each was taken as met."]
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One simulation in a home that may be written. `on_day` is told how many days are over."""
+
+    plan: Plan
+    profile: Profile
+    home: Home
+    options: Options
+    prices: PriceTable
+    belongings: Belongings
+    make_models: MakeModels
+    on_day: Callable[[int], None] = lambda days: None
+
+    def run(self) -> Timeline:
+        with silent_logs():
+            return run_virtual(self._live, self.plan.start)
+
+    async def _live(self, clock: VirtualClock) -> Timeline:
+        journal = Journal()
+        store = JournalStore(SqliteDatabase.open(":memory:"), journal)
+        try:
+            notes = await carry_over(self.belongings, store, self.plan)
+            person = SimulatedPerson(self.plan, self.profile, store, clock)
+            asked: list[Asked] = []
+            conditions = Assumed()
+            model, rules = self.make_models(clock.now, asked.append)
+            ports = Ports(
+                store,
+                clock,
+                person,
+                DocumentsInMemory(HomeDocuments(self.home)),
+                rules,
+                self.prices,
+                model=model,
+                conditions=conditions,
+                seeds=HomeSeeds(self.home),
+                new_id=ids_from(self.plan.seed),
+                is_coach=lambda agent: is_coach(self.home, agent),
+            )
+            daemon = Daemon(ports, replace(self.options, longest_wait=LONGEST_WAIT))
+            await daemon.start()
+            talks = any(agent.name == self.plan.agent and ports.is_coach(agent) for agent in await store.agents.all())
+            samples = await self._run(clock, daemon, person if talks else None)
+            notes += conditions.notes()
+            if not talks:
+                notes.append(f"{self.plan.agent} is no coach: nobody talks to it, and what its inbox gets stays there.")
+            reminders = await store.reminders.everything(self.plan.agent)
+            bucket = self.options.ping_budget
+            record = Record(journal.entries, person.arrived, person.did, asked, samples, reminders, bucket, notes)
+            return timeline_of(self.plan, record)
+        finally:
+            await store.close()
+
+    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson | None) -> list[Sample]:
+        """Let them live until the end of the plan. Whoever ends before that ends it all. `person` is None where they
+        have nothing to say to this agent."""
+        agent, samples = self.plan.agent, list[Sample]()
+        await daemon.store.timers.cancel(agent, ROUTINES)  # nobody writes files here, so nobody need look for changes
+        running = asyncio.create_task(daemon.run(), name="daemon")
+        beside = [asyncio.create_task(self._look(clock, daemon, samples), name="samples")]
+        if person is not None:
+            beside.append(asyncio.create_task(person.live(lambda update: daemon.hear(agent, update)), name="person"))
+        end = asyncio.create_task(clock.sleep((self.plan.end - clock.now()) / SECOND), name="end")
+        await asyncio.wait({end, running, *beside}, return_when=asyncio.FIRST_COMPLETED)
+        early = [task for task in (running, *beside) if task.done()]
+        for task in (end, *beside):
+            task.cancel()
+        daemon.stop()
+        await asyncio.gather(running, end, *beside, return_exceptions=True)
+        for task in early:
+            task.result()
+        return samples
+
+    async def _look(self, clock: VirtualClock, daemon: Daemon, samples: list[Sample]) -> None:
+        """Every hour: how full is the bucket, and how much of the day's money is used?"""
+        while True:
+            now = clock.now()
+            samples.append(await self._sample(daemon, daemon.store, now))
+            self.on_day((now - self.plan.start) // DAY)
+            await clock.sleep(HOUR / SECOND)
+
+    async def _sample(self, daemon: Daemon, store: Store, now: Instant) -> Sample:
+        """Before anybody has asked for its bucket there is none, and it counts as full."""
+        agent, sample = self.plan.agent, Sample(now)
+        if self.options.ping_budget:
+            row = await store.attention.get(agent)
+            budget = PingBudget(self.options.capacity) if row is None else row.budget
+            sample = Sample(now, budget.level_at(now), budget.capacity)
+        if self.plan.model == "offline":
+            return sample
+        status = await daemon.spending.state(agent, now)
+        asleep = not status.state.may_go_on
+        return replace(sample, spent=status.meter.spent, limit=status.meter.limit, asleep=asleep)
+
+
+def ids_from(seed: int) -> Callable[[], str]:
+    """New ids for reminders that are the same in every run with that seed."""
+    random = Random(f"ids:{seed}")
+    return lambda: "r-" + "".join(random.choice(_ALPHABET) for _ in range(6))
+
+
+@contextmanager
+def silent_logs() -> Iterator[None]:
+    """What the daemon would write to its log is the timeline's business here."""
+    log = logging.getLogger("nudge")
+    before = log.propagate
+    handler = logging.NullHandler()
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.propagate = before

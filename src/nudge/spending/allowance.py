@@ -1,0 +1,179 @@
+"""The daily allowance: what is left of a window's money, divided by the days that are left of it.
+
+Unspent money is not a bonus for tomorrow, it simply is still in what is left. The division rounds down and the last day
+gets everything, so the days add up to the window to the micro-dollar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from nudge.errors import UsageError
+from nudge.instants import Instant, Moment, as_instant, to_datetime, zone_of
+from nudge.spending.day_turn import MIDNIGHT_UTC, DayTurn
+from nudge.spending.meter import Meter, SpendingDay
+from nudge.spending.money import Amount, Micros, as_micros
+
+WINDOW_DAYS = 30
+"""How long a window is whose renewal nobody stated."""
+
+
+def day_share(remaining: Micros, days: int) -> Micros:
+    """One day's part of what remains, rounded down; a day is always left, and a debt is no allowance."""
+    return max(0, remaining) // max(1, days)
+
+
+def window_end(start: Instant, renews: Instant | None, turn: DayTurn) -> Instant:
+    """When a window is over. Without a renewal it has 30 spending days, the one it begins on included."""
+    return renews if renews is not None else turn.start_of(turn.day_of(start) + timedelta(days=WINDOW_DAYS))
+
+
+def remaining_days(now: Instant, end: Instant, turn: DayTurn) -> int:
+    """Spending days from the one of `now` to the last before `end`, both included, begun ones whole; at least 1."""
+    return max(1, (turn.day_of(Instant(end - 1)) - turn.day_of(now)).days + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """A window's money and today's share of it. A value: every method gives back a new one.
+
+    The share is computed at the first touch after the day turned and then stays for the day, whoever spends from it:
+    all sessions of an agent share one allowance. When the window is over, the next touch begins a new one with the same
+    budget and without the top-ups; its length is 30 days unless it is changed. A clock that goes back changes nothing.
+
+    >>> from datetime import UTC
+    >>> month = Allowance.open("$30", start=datetime(2026, 11, 1, tzinfo=UTC), renews=date(2026, 12, 1))
+    >>> noon = datetime(2026, 11, 1, 12, tzinfo=UTC)
+    >>> month = month.spend("$0.47", noon)
+    >>> month.meter.text
+    'Budget: 47% used'
+    >>> month.next_refresh(noon).isoformat()
+    '2026-11-02T00:00:00+00:00'
+    >>> from nudge.spending.money import format_money
+    >>> format_money(month.at(datetime(2026, 11, 2, tzinfo=UTC)).limit)
+    '$1.018275'
+    """
+
+    budget: Micros
+    start: Instant
+    renews: Instant | None = None
+    turn: DayTurn = MIDNIGHT_UTC
+    topped_up: Micros = 0
+    spent_before: Micros = 0
+    day: date | None = None
+    limit: Micros = 0
+    spent_today: Micros = 0
+
+    @classmethod
+    def open(
+        cls, budget: Amount, *, start: Moment, renews: date | Moment | None = None, turn: DayTurn = MIDNIGHT_UTC
+    ) -> Allowance:
+        """A new window from `start`, with its first day's share. A renewal given as a date is the turn of that day."""
+        begins = as_instant(start)
+        ends = _renewal(renews, turn, after=begins)
+        return cls(as_micros(budget), begins, ends, turn).at(begins)
+
+    def at(self, now: Moment) -> Allowance:
+        """The allowance as it is at `now`: the same one all day, computed anew after a turn or a renewal."""
+        instant = Instant(max(as_instant(now), self.start))
+        if instant >= self.end:
+            return self._renewed(instant).at(instant)
+        day = self.turn.day_of(instant)
+        if self.day is not None and day <= self.day:
+            return self
+        share = day_share(self.remaining, remaining_days(instant, self.end, self.turn))
+        return replace(self, day=day, limit=share, spent_before=self.spent, spent_today=0)
+
+    def spend(self, amount: Amount, now: Moment) -> Allowance:
+        """With a cost added to the day of `now`. It is recorded whatever the share was: what is spent is spent."""
+        today = self.at(now)
+        return replace(today, spent_today=today.spent_today + as_micros(amount))
+
+    def top_up(self, amount: Amount, now: Moment) -> Allowance:
+        """With money added to this window, and today's share computed anew."""
+        today = self.at(now)
+        return today._recomputed(now, replace(today, topped_up=today.topped_up + as_micros(amount)))
+
+    def with_window(
+        self, now: Moment, *, budget: Amount | None = None, renews: date | Moment | None = None
+    ) -> Allowance:
+        """With another budget or renewal for this window, and today's share computed anew. What is None stays.
+
+        Top-ups stay too, and what was spent stays spent. Without any change, nothing is computed: saying the same twice
+        grants nothing twice.
+        """
+        today = self.at(now)
+        changed = replace(
+            today,
+            budget=today.budget if budget is None else as_micros(budget),
+            renews=today.renews if renews is None else _renewal(renews, self.turn, after=as_instant(now)),
+        )
+        return today._recomputed(now, changed)
+
+    def next_refresh(self, now: Moment) -> datetime:
+        """When the next share is granted: the next turn of the day, or the renewal where that is earlier."""
+        return to_datetime(self.today(now).refresh_at, zone_of(self.turn.zone))
+
+    def today(self, now: Moment) -> SpendingDay:
+        """The day of `now` as the lifecycle reads it."""
+        here = self.at(now)
+        assert here.day is not None
+        reached = Instant(max(as_instant(now), here.start, here.turn.start_of(here.day)))
+        return SpendingDay(here.limit, here.spent_today, min(here.turn.after(reached), here.end))
+
+    @property
+    def total(self) -> Micros:
+        return self.budget + self.topped_up
+
+    @property
+    def spent(self) -> Micros:
+        """Of this window, today included."""
+        return self.spent_before + self.spent_today
+
+    @property
+    def remaining(self) -> Micros:
+        """Of this window; never negative, also where calls in flight went over it."""
+        return max(0, self.total - self.spent)
+
+    @property
+    def meter(self) -> Meter:
+        return Meter(self.spent_today, self.limit)
+
+    @property
+    def end(self) -> Instant:
+        return window_end(self.start, self.renews, self.turn)
+
+    def _renewed(self, now: Instant) -> Allowance:
+        begins = self.end
+        whole = (self.turn.day_of(now) - self.turn.day_of(begins)).days // WINDOW_DAYS
+        if whole > 0:
+            begins = self.turn.start_of(self.turn.day_of(begins) + timedelta(days=whole * WINDOW_DAYS))
+        return Allowance(self.budget, begins, turn=self.turn)
+
+    def _recomputed(self, now: Moment, changed: Allowance) -> Allowance:
+        """Money that was added is shared out from now on, on top of what today already spent: it always buys something
+        at once, which is what somebody wants who pays for a sleeping agent. Any other change gives today the share that
+        it would have had with it from its start."""
+        if changed == self:
+            return self
+        instant = Instant(max(as_instant(now), self.start))
+        days = remaining_days(instant, changed.end, self.turn)
+        most = max(0, changed.total - changed.spent_before)
+        if changed.total > self.total:
+            share = min(most, changed.spent_today + day_share(changed.remaining, days))
+        else:
+            share = day_share(most, days)
+        return replace(changed, limit=share)
+
+
+def _renewal(renews: date | Moment | None, turn: DayTurn, *, after: Instant) -> Instant | None:
+    if renews is None:
+        return None
+    if isinstance(renews, date) and not isinstance(renews, datetime):
+        ends = turn.start_of(renews)
+    else:
+        ends = as_instant(renews)
+    if ends <= after:
+        raise UsageError("A window has to renew later than now.", next_step="Give a day that is still to come.")
+    return ends

@@ -1,0 +1,175 @@
+"""The spending lifecycle: awake, winding down from 90 %, asleep from 100 %, stopped above 110 %, awake again.
+
+A pure step from one state to the next. What has to happen with it comes back as effects, to be carried out in the
+transaction that writes the state: done twice or lost, an effect would lie.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from nudge.instants import Instant, rfc3339
+from nudge.spending.meter import RED_FROM, SpendingDay
+from nudge.spending.money import Micros
+
+WINDING_DOWN_FROM = RED_FROM
+ASLEEP_FROM = 100
+EXCEEDED_ABOVE = 110
+LAST_TASK_LENGTH = 80
+
+PAUSED = "Agent paused until budget refresh"
+STOPPED = "Agent stopped — daily budget exceeded"
+RESUMING = "Resuming — budget refreshed."
+
+
+class SpendingState(StrEnum):
+    """What an agent may do with its money.
+
+    `WINDING_DOWN`: the current task is finished, inside its tool loop too, and none is started. `ASLEEP` and
+    `BUDGET_EXCEEDED`: no model is called for anything.
+    """
+
+    AWAKE = "awake"
+    WINDING_DOWN = "winding_down"
+    ASLEEP = "asleep"
+    BUDGET_EXCEEDED = "budget_exceeded"
+
+    @property
+    def may_start_task(self) -> bool:
+        return self is SpendingState.AWAKE
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether a task that is under way may call the model once more."""
+        return self in (SpendingState.AWAKE, SpendingState.WINDING_DOWN)
+
+    @property
+    def banner(self) -> str | None:
+        """What a status shows in red until it is over."""
+        return STOPPED if self is SpendingState.BUDGET_EXCEEDED else None
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLine:
+    """A line in the agent's activity feed."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetWake:
+    """Set the agent's one wake timer to this instant, in place of an earlier one."""
+
+    at: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class ClearWake:
+    """Remove the wake timer: the agent is awake already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alert:
+    """Tell the person outside of the feed as well, by e-mail."""
+
+    subject: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CancelSiblings:
+    """Cancel the agent's other calls that are under way."""
+
+
+Effect: TypeAlias = FeedLine | SetWake | ClearWake | Alert | CancelSiblings
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    """An agent's spending state, with the day it was decided for and what that day could spend."""
+
+    state: SpendingState = SpendingState.AWAKE
+    refresh_at: Instant | None = None
+    limit: Micros = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    lifecycle: Lifecycle
+    effects: tuple[Effect, ...] = ()
+
+
+def state_of(day: SpendingDay) -> SpendingState:
+    """The state that a day's money alone asks for. An allowance of nothing is used up from the start, and one of which
+    the rest pays for no further call is as good as used up."""
+    if day.meter.passed(EXCEEDED_ABOVE):
+        return SpendingState.BUDGET_EXCEEDED
+    if day.used_up or day.meter.reached(ASLEEP_FROM):
+        return SpendingState.ASLEEP
+    if day.meter.reached(WINDING_DOWN_FROM):
+        return SpendingState.WINDING_DOWN
+    return SpendingState.AWAKE
+
+
+def step(before: Lifecycle, day: SpendingDay, now: Instant, last_task: str | None = None) -> Step:
+    """The next state and what has to happen for it; the same reading again asks for nothing.
+
+    The state follows the money, also back: a cost that is corrected downwards wakes an agent. Only a stop above 110 %
+    holds until the day is over or its allowance was raised, because something went wrong that a person should see, and
+    every entry into it is one incident with one alert.
+
+    A reading of a day that is over by `now` decides nothing: it asks for a timer at once, whose run reads the new day.
+    """
+    if day.refresh_at <= now:
+        return Step(before, (SetWake(now),))
+    state = state_of(day)
+    if (
+        before.state is SpendingState.BUDGET_EXCEEDED
+        and before.refresh_at == day.refresh_at
+        and day.limit <= before.limit
+    ):
+        state = SpendingState.BUDGET_EXCEEDED
+    after = Lifecycle(state, day.refresh_at, day.limit)
+    return Step(after, _effects(before, after, day, last_task))
+
+
+def resuming(last_task: str | None) -> str:
+    """The feed's line for a wake. The task is told in one line of at most 80 characters, without its own full stop;
+    where none is known, the sentence about it is left out.
+
+    >>> resuming("Fix the flaky login test.")
+    'Resuming — budget refreshed. Continuing from Fix the flaky login test.'
+    >>> resuming(None)
+    'Resuming — budget refreshed.'
+    """
+    task = " ".join((last_task or "").split()).rstrip(". ")
+    if not task:
+        return RESUMING
+    if len(task) > LAST_TASK_LENGTH:
+        task = task[: LAST_TASK_LENGTH - 1].rstrip() + "…"
+    return f"{RESUMING} Continuing from {task}."
+
+
+def _effects(before: Lifecycle, after: Lifecycle, day: SpendingDay, last_task: str | None) -> tuple[Effect, ...]:
+    if after.state.may_go_on:
+        return () if before.state.may_go_on else (FeedLine(resuming(last_task)), ClearWake())
+    effects: list[Effect] = []
+    if after.state is SpendingState.BUDGET_EXCEEDED and before.state is not SpendingState.BUDGET_EXCEEDED:
+        effects += [FeedLine(STOPPED), CancelSiblings(), _alert(day)]
+    elif before.state.may_go_on:
+        effects.append(FeedLine(PAUSED))
+    if before.state.may_go_on or before.refresh_at != after.refresh_at:
+        effects.append(SetWake(day.refresh_at))
+    return tuple(effects)
+
+
+def _alert(day: SpendingDay) -> Alert:
+    return Alert(
+        subject=STOPPED,
+        text=(
+            f"{day.meter.text}. Calls that were under way have been cancelled, and no new ones start before the budget "
+            f"refreshes at {rfc3339(day.refresh_at)}. To go on now, run: nudge budget top-up AMOUNT"
+        ),
+    )

@@ -1,0 +1,202 @@
+"""Prices: which model costs what, and how old that knowledge is.
+
+A table is made from plain mappings, as a TOML file gives them. A model that is not in it is charged at the dearest
+price that is and flagged as such, never at zero: an unpriced model would be a hole in every budget.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from nudge.errors import ConfigError, UsageError
+from nudge.instants import Moment, as_instant, local_date
+from nudge.spending.money import Micros, parse_money
+from nudge.spending.rates import KINDS, Caching, Price, Rates, dearest
+from nudge.spending.weights import apply_weights
+from nudge.tokens import token_use
+
+STALE_AFTER_DAYS = 90
+
+_DATED = re.compile(r"(.+?)(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2})|-latest)")
+_TABLE_KEYS = {"read", "source", "models", "weights"}
+_MODEL_KEYS = {*KINDS, "family", "aliases", "long_context"}
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """The price found for a model id. `known` is False where the dearest price stands in for a missing one."""
+
+    model: str
+    priced_as: str
+    price: Price
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """The prices of all known models, and the day on which they were read.
+
+    >>> table = PriceTable.of(
+    ...     {"read": "2026-11-15", "models": {"claude-sonnet-5-5": {"input": "2.00", "output": "10.00"}}}
+    ... )
+    >>> table.cost("claude-sonnet-5-5-20261001", {"input_tokens": 1_000, "output_tokens": 200})
+    4000
+    >>> table.fit_max_tokens("claude-sonnet-5-5", 1_000, parse_money("$0.01"), at_most=4_096)
+    750
+    >>> table.quote("somebody-elses-model").known
+    False
+    """
+
+    models: Mapping[str, Price]
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    families: Mapping[str, str] = field(default_factory=dict)
+    read: date | None = None
+    source: str = ""
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> PriceTable:
+        """The table of a mapping with `models` and, where wanted, `read`, `source` and `weights`.
+
+        A model needs `input` and `output`, in dollars per million tokens. Cache prices that are missing become the
+        dearest they could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
+        """
+        _refuse_unknown("the table", table, _TABLE_KEYS)
+        stated = _section("models", table)
+        if not stated:
+            raise ConfigError("A price table needs at least one model.", next_step="Add a [models.NAME] section.")
+        aliases: dict[str, str] = {}
+        for name, model in stated.items():
+            _refuse_unknown(f"model {name}", model, _MODEL_KEYS)
+            if not isinstance(model.get("aliases", ()), list | tuple):
+                raise ConfigError(f"model {name}: aliases is no list.", next_step='Write it like ["proxy"].')
+            for alias in model.get("aliases", ()):
+                if alias in stated or aliases.setdefault(alias, name) != name:
+                    raise ConfigError(f"{alias!r} stands for two models.", next_step="Give it to one of them.")
+        families = {name: str(model["family"]) for name, model in stated.items() if "family" in model}
+        models = {name: _price(name, model) for name, model in stated.items()}
+        if weights := table.get("weights"):
+            models = apply_weights(models, aliases, families, weights)
+        return cls(models, aliases, families, _date(table.get("read")), str(table.get("source", "")))
+
+    def quote(self, model: str) -> Quote:
+        """The price of a model id: its own, its alias's, that of the id without its date, or the dearest of all."""
+        name = self._find(model)
+        if name is None:
+            return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
+        return Quote(model, name, self.models[name], known=True)
+
+    def cost(self, model: str, usage: object) -> Micros:
+        """What a call that came back cost, rounded up to a whole micro-dollar: `usage` is that of the reply as it came,
+        or a TokenUse."""
+        return self.quote(model).price.cost(token_use(usage))
+
+    def worst_case(self, model: str, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
+        """The most that a call can cost. With caching every input token may be charged as a cache write."""
+        return self.quote(model).price.worst_case(input_tokens, max_tokens, caching)
+
+    def fit_max_tokens(
+        self, model: str, input_tokens: int, available: Micros, *, at_most: int, caching: Caching = Caching.SHORT
+    ) -> int:
+        """The largest `max_tokens` that `available` money covers in the worst case; 0 where nothing fits."""
+        return self.quote(model).price.fit_max_tokens(input_tokens, available, at_most, caching)
+
+    def age_days(self, now: Moment) -> int | None:
+        """Whole days (UTC) since the table was read; None where it does not say. A clock that is behind gives 0."""
+        if self.read is None:
+            return None
+        return max(0, (local_date(as_instant(now), UTC) - self.read).days)
+
+    def is_stale(self, now: Moment) -> bool:
+        """Whether somebody should look at the prices again. Exactly 90 days is not stale yet; no date at all is."""
+        age = self.age_days(now)
+        return age is None or age > STALE_AFTER_DAYS
+
+    def _find(self, model: str) -> str | None:
+        name = self._named(model)
+        if name is None and (dated := _DATED.fullmatch(model)):
+            name = self._named(dated[1])
+        return name
+
+    def _named(self, model: str) -> str | None:
+        return model if model in self.models else self.aliases.get(model)
+
+
+def lay_over(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with what `overlay` states in its place, key by key inside a model and inside the weights.
+
+    A read date in the overlay dates the whole table: whoever writes one says that they looked.
+    """
+    merged = {**base, **{key: value for key, value in overlay.items() if key not in ("models", "weights")}}
+    models = dict(base.get("models") or {})
+    for name, model in _section("models", overlay).items():
+        models[name] = {**models.get(name, {}), **_section(name, {name: model})}
+    merged["models"] = models
+    if "weights" in base or "weights" in overlay:
+        merged["weights"] = {**_section("weights", base), **_section("weights", overlay)}
+    return merged
+
+
+def _price(name: str, model: Mapping[str, Any]) -> Price:
+    base = _rates(f"model {name}", model)
+    long = model.get("long_context")
+    if long is None:
+        return Price(base)
+    _refuse_unknown(f"model {name}, long_context", long, {*KINDS, "over"})
+    over = long.get("over")
+    if isinstance(over, bool) or not isinstance(over, int) or over < 0:
+        raise ConfigError(f"model {name}: long_context needs `over`, a number of tokens.")
+    return Price(base, _rates(f"model {name}, long_context", long), over)
+
+
+def _rates(where: str, stated: Mapping[str, Any]) -> Rates:
+    if "input" not in stated or "output" not in stated:
+        raise ConfigError(f"{where} needs both `input` and `output`, in dollars per million tokens.")
+    rates = {kind: _rate(where, kind, stated[kind]) for kind in KINDS if kind in stated}
+    plain = rates["input"]
+    return Rates(
+        input=plain,
+        output=rates["output"],
+        cache_read=rates.get("cache_read", plain),
+        cache_write=rates.get("cache_write", -(-plain * 5 // 4)),
+        cache_write_1h=rates.get("cache_write_1h", plain * 2),
+    )
+
+
+def _rate(where: str, kind: str, dollars: object) -> int:
+    try:
+        # A float's shortest decimal form is what somebody wrote: 0.1, not the binary fraction next to it.
+        return parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars)))
+    except (UsageError, InvalidOperation) as error:
+        raise ConfigError(
+            f"{where}: {kind} = {dollars!r} is no price in dollars per million tokens (at most six decimals)."
+        ) from error
+
+
+def _date(value: object) -> date | None:
+    if value is None or type(value) is date:
+        return value
+    try:
+        return date.fromisoformat(str(value))
+    except ValueError as error:
+        raise ConfigError(f"read = {str(value)!r} is not a day.", next_step="Write it like 2026-11-15.") from error
+
+
+def _section(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    section = table.get(name) or {}
+    if not isinstance(section, Mapping):
+        raise ConfigError(f"{name} must be a section of prices.")
+    return section
+
+
+def _refuse_unknown(where: str, stated: object, known: set[str]) -> None:
+    if not isinstance(stated, Mapping):
+        raise ConfigError(f"{where} must be a section of prices.")
+    if unknown := sorted(set(stated) - known):
+        raise ConfigError(
+            f"{where} has the unknown key {unknown[0]!r}.", next_step=f"It knows {', '.join(sorted(known))}."
+        )

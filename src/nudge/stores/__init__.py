@@ -1,0 +1,1 @@
+"""SQLite and PostgreSQL: drivers, migrations, named SQL."""

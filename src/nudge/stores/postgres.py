@@ -1,0 +1,295 @@
+"""The PostgreSQL driver: psycopg 3, pooled and async. A transaction holds one connection of the pool."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import psycopg
+import psycopg.conninfo
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from nudge.database import Probe, Row, storable
+from nudge.errors import NotConfiguredError, StoreError, StoreFullError, StoreNewerError
+from nudge.stores.blocks import latest_version, migrations, psycopg_blocks, statements
+
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())  # a command that logs nothing prints nothing
+
+_SERIAL = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+_MIGRATION_LOCK = 0x6E75646765  # "nudge"; two processes that start at once take turns
+_CONNECT_SECONDS = 10.0
+_OURS = {"row_factory": dict_row, "autocommit": True}
+_ALERT = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+"""A server whose machine died says nothing more. So it is noticed in a minute; left alone, the system takes fifteen."""
+
+_Connection = psycopg.AsyncConnection[dict[str, Any]]
+
+
+class _Transaction:
+    __slots__ = ("broken", "connection", "over")
+
+    def __init__(self, connection: _Connection) -> None:
+        self.connection = connection
+        self.broken = False
+        self.over = False
+
+
+class PostgresDatabase:
+    shared = True
+
+    def __init__(self, url: str, connections: int, *, read_only: bool = False) -> None:
+        self.probe: Probe | None = None
+        self._read_only = read_only
+        self._options: dict[str, Any] = {**_ALERT, **read_url(url), **_OURS}
+        self._backends: set[int] = set()  # the server's processes for our own connections
+        self._pool: AsyncConnectionPool[_Connection] = AsyncConnectionPool(
+            min_size=1,
+            max_size=connections,
+            kwargs=self._options,
+            configure=self._met,
+            open=False,
+            timeout=_CONNECT_SECONDS,
+            reconnect_timeout=_CONNECT_SECONDS,
+        )
+        self._blocks = psycopg_blocks()
+        self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
+
+    @classmethod
+    async def open(cls, url: str, *, connections: int = 8, read_only: bool = False) -> PostgresDatabase:
+        """Connect and bring the schema up to date. The URL may carry a password: it never appears in an error.
+
+        The first connection is made without the pool, which would try for ten seconds and not say what is wrong."""
+        database = cls(url, connections, read_only=read_only)
+        first = await _connected(database._options)
+        try:
+            async with first:
+                await database._migrate(first)
+            await database._pool.open()
+        except BaseException:
+            await database.close()
+            raise
+        return database
+
+    async def _met(self, connection: _Connection) -> None:
+        self._backends.add(connection.info.backend_pid)
+        if self._read_only:
+            await connection.execute("SET default_transaction_read_only = on")
+
+    async def wakes(self) -> AsyncIterator[None]:
+        """On a connection of its own: poolers and transactions would keep notifications back."""
+        with _translation():
+            connection = await psycopg.AsyncConnection.connect(**self._options)
+            async with connection:
+                await connection.execute("LISTEN nudge_timers")
+                yield  # what was set before anybody listened
+                async for notification in connection.notifies():
+                    if notification.pid not in self._backends:
+                        yield
+
+    async def _migrate(self, connection: _Connection) -> None:
+        code = latest_version()
+        with _translation():
+            version = await self._version(connection)
+            _refuse_newer(version, code)
+            if version < code and self._read_only:
+                raise StoreError(
+                    f"The database has an older schema ({version}; this nudge knows {code}).",
+                    next_step="Start nudge once: it brings the schema up to date.",
+                )
+            if version < code:  # else there is nothing to wait for, and no right needed
+                await self._bring_up_to(code, connection)
+
+    async def _version(self, connection: _Connection) -> int:
+        try:
+            row = await (await connection.execute(self._blocks["schema_version"])).fetchone()
+        except psycopg.errors.UndefinedTable:
+            return 0
+        return int(row["version"]) if row else 0
+
+    async def _bring_up_to(self, code: int, connection: _Connection) -> None:
+        async with connection.transaction():
+            await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATION_LOCK,))
+            await connection.execute(self._blocks["schema_create"])
+            version = await self._version(connection)
+            _refuse_newer(version, code)
+            for number, name, script in migrations()[version:]:
+                for statement in statements(script, "postgresql"):
+                    await connection.execute(statement.replace("{serial}", _SERIAL))
+                await connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
+
+    async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
+        mine = self._current()
+        with _translation():
+            if mine is not None:
+                return await (await self._executed(mine.connection, block, params)).fetchall()
+            async with self._pool.connection() as connection:
+                return await (await self._executed(connection, block, params)).fetchall()
+
+    async def one(self, block: str, params: Mapping[str, Any]) -> Row | None:
+        rows = await self.all(block, params)
+        return rows[0] if rows else None
+
+    async def run(self, block: str, params: Mapping[str, Any]) -> int:
+        async with self.transaction():
+            return (await self._write(block, params)).rowcount
+
+    async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
+        changed: list[int] = []
+        async with self.transaction():
+            mine = self._current()
+            assert mine is not None
+            if self.probe:
+                self.probe(block)
+            with _translation():
+                cursor = mine.connection.cursor()
+                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
+                while params:
+                    changed.append(cursor.rowcount)
+                    if not cursor.nextset():
+                        break
+        return changed
+
+    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
+        async with self.transaction():
+            mine = self._current()
+            assert mine is not None
+            if self.probe:
+                self.probe(block)
+            with _translation():
+                await mine.connection.cursor().executemany(self._blocks[block], params)
+
+    async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
+        async with self.transaction():
+            row = await (await self._write(block, params)).fetchone()
+            assert row is not None
+            return row
+
+    async def _write(self, block: str, params: Mapping[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
+        mine = self._current()
+        assert mine is not None
+        if self.probe:
+            self.probe(block)
+        with _translation():
+            return await self._executed(mine.connection, block, params)
+
+    async def _executed(
+        self, connection: _Connection, block: str, params: Mapping[str, Any]
+    ) -> psycopg.AsyncCursor[dict[str, Any]]:
+        try:
+            return await connection.execute(self._blocks[block], params)
+        except (UnicodeEncodeError, psycopg.DataError):
+            if (instead := storable(params)) == params:
+                raise
+            return await connection.execute(self._blocks[block], instead)  # refused before it was sent
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[None]:
+        outer = self._current()
+        if outer is not None:
+            try:
+                yield
+            except BaseException:
+                outer.broken = True
+                raise
+            return
+        with _translation():
+            async with self._pool.connection() as connection:
+                mine = _Transaction(connection)
+                reset = self._mine.set(mine)
+                try:
+                    async with connection.transaction():
+                        yield
+                        if mine.broken:
+                            raise StoreError("A transaction went on after an error inside it.")
+                        if self.probe:
+                            self.probe("commit")
+                    if self.probe:
+                        self.probe("committed")
+                finally:
+                    mine.over = True
+                    self._mine.reset(reset)
+
+    def _current(self) -> _Transaction | None:
+        """The transaction of this task. One that was started inside a transaction inherits it, and may outlive it."""
+        mine = self._mine.get()
+        return None if mine is None or mine.over else mine
+
+    async def close(self) -> None:
+        """To its end, also if it is cancelled: what a pool leaves running keeps the process from ending."""
+        closing = asyncio.ensure_future(self._pool.close())
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            await closing
+            raise
+
+
+def _refuse_newer(version: int, code: int) -> None:
+    if version > code:
+        raise StoreNewerError(
+            f"The database was written by a newer nudge (schema {version}; this one knows {code}).",
+            next_step="Update nudge, or use another database.",
+        )
+
+
+def read_url(url: str) -> Mapping[str, Any]:
+    """What the URL says. One that is not understood, or otherwise than it was meant, is refused here: the server's
+    library would quote it."""
+    authority, _, name = url.partition("://")[2].partition("?")[0].partition("/")
+    try:
+        if authority.count("@") < 2 and "@" not in name:
+            return psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        pass
+    raise NotConfiguredError(
+        "NUDGE_DATABASE_URL is not a URL that PostgreSQL understands.",
+        next_step="Write postgresql://user:password@host/name; in a password, write @ as %40, : as %3A and / as %2F.",
+    )
+
+
+async def _connected(options: Mapping[str, Any]) -> _Connection:
+    try:
+        return await psycopg.AsyncConnection.connect(**options)
+    except psycopg.Error as error:
+        cause = _cause(error)
+    raise StoreError(  # out here, where psycopg's error is gone: it carries the password
+        f"The PostgreSQL server in NUDGE_DATABASE_URL does not answer: {cause}.",
+        next_step="Check host, port, user and password, and that the server runs.",
+    )
+
+
+class _translation:  # noqa: N801  (reads as a statement: with _translation())
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory)):
+            raise StoreFullError(
+                "The PostgreSQL server has no room left.", next_step="Free some space there."
+            ) from None
+        if isinstance(error, PoolTimeout):
+            raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.") from None
+        if isinstance(error, psycopg.Error):
+            next_step = None
+            if isinstance(error, psycopg.errors.InsufficientPrivilege):
+                next_step = "Let the user in NUDGE_DATABASE_URL own the database."
+            elif isinstance(error, psycopg.OperationalError):
+                next_step = "Check that it runs."
+            raise StoreError(f"The PostgreSQL server refused: {_cause(error)}.", next_step=next_step) from error
+
+
+def _cause(error: psycopg.Error) -> str:
+    """What the server or the system said, without the advice that follows it."""
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return said.removeprefix("connection failed: ").removeprefix("connection is bad: ")
