@@ -17,10 +17,10 @@ from typing import Any
 
 def seed(path: str, count: str) -> None:
     """Timers of the coming year in a thousand lanes, none of them due."""
+    from nudge.clock import SystemClock
     from nudge.instants import DAY
     from nudge.queue.agents import Agents
     from nudge.stores.open import open_sqlite
-    from nudge.system_clock import SystemClock
 
     async def schema() -> None:
         store = open_sqlite(path)
@@ -45,10 +45,10 @@ def seed(path: str, count: str) -> None:
 
 def post(path: str) -> None:
     """One message in the outbox, due now."""
+    from nudge.clock import SystemClock
     from nudge.queue.delivery import deliver_timer
     from nudge.queue.records import Message
     from nudge.stores.open import open_sqlite
-    from nudge.system_clock import SystemClock
 
     async def main() -> None:
         store, now = open_sqlite(path), SystemClock().now()
@@ -62,10 +62,10 @@ def post(path: str) -> None:
 
 def first(path: str) -> None:
     """The queue alone: open the store, fire what is due, stay."""
+    from nudge.clock import SystemClock
     from nudge.queue.dispatch import Dispatcher, Firing
     from nudge.queue.outcomes import Result
     from nudge.stores.open import open_sqlite
-    from nudge.system_clock import SystemClock
 
     async def note(firing: Firing) -> None:
         async with firing.settle() as settlement:
@@ -80,9 +80,9 @@ def first(path: str) -> None:
 
 def set_due(path: str) -> None:
     """One timer that is due now."""
+    from nudge.clock import SystemClock
     from nudge.queue.timers import Timer
     from nudge.stores.open import open_sqlite
-    from nudge.system_clock import SystemClock
 
     async def main() -> None:
         store = open_sqlite(path)
@@ -94,13 +94,13 @@ def set_due(path: str) -> None:
 
 def due(url: str, lanes: str, count: str) -> None:
     """`count` timers due at one instant in `lanes` lanes: how long after it each has its outcome, in seconds."""
+    from nudge.clock import SystemClock
     from nudge.instants import SECOND, Instant
     from nudge.queue.agents import Agents
     from nudge.queue.dispatch import Dispatcher, Firing
     from nudge.queue.outcomes import Result
     from nudge.queue.timers import Timer
     from nudge.stores.open import open_store
-    from nudge.system_clock import SystemClock
 
     async def main() -> list[float]:
         clock, lags = SystemClock(), list[float]()

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from nudge.attention.person import Person
+from nudge.attention.quiet import Person
 from nudge.instants import SECOND, Instant, as_instant, zone_of
 from nudge.queue.records import Agent
 from nudge.queue.timers import Timer

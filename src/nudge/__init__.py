@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from nudge.home.prices import load_prices as load_prices
     from nudge.phrases import split_reminder as split_reminder
     from nudge.phrases import understand as understand
-    from nudge.progress.approver import Approval as Approval
-    from nudge.progress.approver import Approver as Approver
     from nudge.progress.enforcement import BudgetCheck as BudgetCheck
     from nudge.progress.enforcement import EnforcementLevel as EnforcementLevel
+    from nudge.progress.extensions import Approval as Approval
+    from nudge.progress.extensions import Approver as Approver
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
     from nudge.progress.injection import Injection as Injection
     from nudge.progress.injection import Nudge as Nudge
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from nudge.progress.phases import Phase as Phase
     from nudge.progress.phases import PhaseReport as PhaseReport
     from nudge.progress.phases import PhaseTracker as PhaseTracker
+    from nudge.progress.phases import ToolKind as ToolKind
     from nudge.progress.pool import BudgetPool as BudgetPool
     from nudge.progress.pool_tree import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
-    from nudge.progress.tool_kinds import ToolKind as ToolKind
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
     from nudge.spending.memory_ledger import HeldCall as HeldCall
@@ -64,15 +64,15 @@ if TYPE_CHECKING:
 _PLACES = {
     "Allow": "nudge.attention.rules",
     "Allowance": "nudge.spending.allowance",
-    "Approval": "nudge.progress.approver",
-    "Approver": "nudge.progress.approver",
+    "Approval": "nudge.progress.extensions",
+    "Approver": "nudge.progress.extensions",
     "Attention": "nudge.attention.rules",
     "BudgetCheck": "nudge.progress.enforcement",
-    "BudgetEnforcementMode": "nudge.progress.run_limits",
+    "BudgetEnforcementMode": "nudge.progress.run_state",
     "BudgetPool": "nudge.progress.pool",
     "Candidate": "nudge.attention.rules",
     "Defer": "nudge.attention.rules",
-    "EconomicsTuning": "nudge.progress.run_limits",
+    "EconomicsTuning": "nudge.progress.run_state",
     "EnforcementLevel": "nudge.progress.enforcement",
     "ExtensionRequest": "nudge.progress.extensions",
     "HeldCall": "nudge.spending.memory_ledger",
@@ -97,11 +97,11 @@ _PLACES = {
     "ReservationState": "nudge.progress.pool_tree",
     "Rule": "nudge.attention.rules",
     "RunBudget": "nudge.progress.run_budget",
-    "RunLimits": "nudge.progress.run_limits",
+    "RunLimits": "nudge.progress.run_state",
     "Schedule": "nudge.schedules",
     "TerminalApprover": "nudge.channels.terminal_approver",
     "TokenUse": "nudge.tokens",
-    "ToolKind": "nudge.progress.tool_kinds",
+    "ToolKind": "nudge.progress.phases",
     "UpcomingTask": "nudge.attention.forward_schedule",
     "Urgency": "nudge.progress.injection",
     "background_preamble": "nudge.attention.preamble",

@@ -1,7 +1,8 @@
-"""The Clock port. Nobody but its adapters reads the time."""
+"""The Clock: the one place that reads the time."""
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Protocol
 
 from nudge.instants import Instant
@@ -20,3 +21,23 @@ class Clock(Protocol):
     async def wait(self, event: asyncio.Event, seconds: float) -> bool:
         """Wait for the event, at most that long. True if it came."""
         ...
+
+
+class SystemClock:
+    def now(self) -> Instant:
+        return Instant(time.time_ns() // 1000)  # noqa: TID251
+
+    async def sleep(self, seconds: float) -> None:
+        import asyncio
+
+        await asyncio.sleep(seconds)
+
+    async def wait(self, event: asyncio.Event, seconds: float) -> bool:
+        import asyncio
+
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            return False
+        return True

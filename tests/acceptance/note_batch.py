@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import sys
 
+from nudge.clock import SystemClock
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Letter, Priority
 from nudge.stores.open import open_store
-from nudge.system_clock import SystemClock
 
 
 async def main(url: str, owner: str) -> None:

@@ -6,12 +6,12 @@ import asyncio
 import sys
 from pathlib import Path
 
+from nudge.clock import SystemClock
 from nudge.daemon.signals import handle_signals
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.queue.records import Agent
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
-from nudge.system_clock import SystemClock
 
 
 async def main(url: str, ready: Path, *, deaf: bool) -> None:

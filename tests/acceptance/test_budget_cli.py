@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from nudge.clock import SystemClock
 from nudge.instants import to_datetime
 from nudge.spending.governor import Spending
 from nudge.stores.open import open_store
-from nudge.system_clock import SystemClock
 from nudge.testing import FakeAnthropic
 from tests.acceptance.cli import Cli, until
 from tests.integration.spending_kit import INPUT, PricedModel, costs, everything, question, spending_on

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from nudge.attention.gate import Gate
-from nudge.attention.person import Person
+from nudge.attention.quiet import Person
 from nudge.instants import MINUTE, Instant
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import Delivery

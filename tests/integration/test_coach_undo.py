@@ -11,7 +11,7 @@ import pytest
 from nudge.coach.redact import REDACTED, all_forms, scrub, scrub_all
 from nudge.coach.store import Saying
 from nudge.coach.undo import NOTHING
-from nudge.home.log_redaction import LogRedaction
+from nudge.home.logs import LogRedaction
 from nudge.instants import DAY, HOUR, Instant
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.records import FeedLine

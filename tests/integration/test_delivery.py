@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from nudge.attention.person import Person
-from nudge.attention.quiet import QuietHours
+from nudge.attention.quiet import Person, QuietHours
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import HOUR, SECOND, Instant, to_datetime
 from nudge.queue.channel import Outbound, Receipt

@@ -7,6 +7,7 @@ import asyncio
 import psycopg
 import pytest
 
+from nudge.clock import SystemClock
 from nudge.errors import StoreError
 from nudge.instants import HOUR, SECOND, Instant
 from nudge.queue.dispatch import Dispatcher, Firing
@@ -16,7 +17,6 @@ from nudge.queue.records import Agent
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
-from nudge.system_clock import SystemClock
 
 PATIENCE = 30.0
 

@@ -8,8 +8,7 @@ from datetime import date
 from typing import Any
 
 from nudge.attention.gate import Gate
-from nudge.attention.person import Person
-from nudge.attention.quiet import QuietHours
+from nudge.attention.quiet import Person, QuietHours
 from nudge.attention.repeats import signature
 from nudge.attention.reserve import PING
 from nudge.attention.rules import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nudge.attention.person import Person
+from nudge.attention.quiet import Person
 from nudge.cli.commands.init import make_home
 from nudge.errors import NotFoundError
 from nudge.home.folder import Home

@@ -20,13 +20,12 @@ from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
 from nudge.channels.smtp import SmtpMailer, SmtpServer
+from nudge.clock import SystemClock
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
 from nudge.queue.outcomes import Result
-from nudge.spending.alerts import Alerts
+from nudge.spending.alerts import Alerts, Mail
 from nudge.spending.governor import Spending
-from nudge.spending.mailer import Mail
 from nudge.stores.open import open_store
-from nudge.system_clock import SystemClock
 from tests.integration.spending_kit import PricedModel, costs, dispatcher_of, feed, prepared, question, spending_on
 from tests.times import NOON
 

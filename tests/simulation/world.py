@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from nudge.attention.person import Person
+from nudge.attention.quiet import Person
 from nudge.coach.polling import Polling
 from nudge.coach.proactive import Rhythm
 from nudge.daemon.assemble import Daemon, Options, Ports

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from nudge.errors import NaiveDatetimeError, UsageError
 from nudge.instants import as_instant, to_datetime
-from nudge.spending.allowance import Allowance, day_share
-from nudge.spending.day_turn import DayTurn
+from nudge.spending.allowance import Allowance, DayTurn, day_share
 from nudge.spending.meter import Colour, Meter
 
 DOLLAR = 1_000_000

@@ -7,8 +7,7 @@ import pytest
 
 from nudge.errors import UsageError
 from nudge.progress.injection import Urgency
-from nudge.progress.phases import Phase, PhaseTracker, has_plan
-from nudge.progress.tool_kinds import ToolKind, ToolKinds
+from nudge.progress.phases import Phase, PhaseTracker, ToolKind, ToolKinds, has_plan
 
 EXPLORATION, PLANNING, ACTING, VERIFYING, WRAPUP = Phase
 SATURATED = "You've read {} files without making edits. Consider transitioning to the action phase."

@@ -10,8 +10,7 @@ import pytest
 from nudge.errors import NaiveDatetimeError
 from nudge.instants import SECOND, Instant, from_local, rfc3339, to_datetime
 from nudge.phrases import dateparser_gate, split_reminder, understand, understand_duration
-from nudge.phrases.tokens import Kind, tokenize
-from nudge.phrases.vocabulary import VOCABULARY
+from nudge.phrases.tokens import VOCABULARY, Kind, tokenize
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

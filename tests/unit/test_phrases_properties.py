@@ -14,7 +14,7 @@ from nudge.errors import InvalidPhraseError
 from nudge.instants import SECOND, Instant, from_local, local_date, to_datetime
 from nudge.phrases import Understood, dateparser_gate, split_reminder, understand, understand_duration
 from nudge.phrases.echo import absolute
-from nudge.phrases.vocabulary import VOCABULARY
+from nudge.phrases.tokens import VOCABULARY
 
 ZONES = ("America/Toronto", "Europe/London", "Australia/Lord_Howe", "Africa/Casablanca", "Asia/Kathmandu", "UTC")
 MARKS = (

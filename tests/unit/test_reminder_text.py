@@ -9,7 +9,7 @@ import pytest
 from nudge.errors import UsageError
 from nudge.instants import HOUR, MINUTE, SECOND, Instant
 from nudge.reminders import Reply, Source, counted, delivered_text, read_reply
-from nudge.reminders.templates import check_template, fill
+from nudge.reminders.text import check_template, fill
 from tests.times import NOON, toronto
 from tests.unit.reminder_values import reminder
 

@@ -12,8 +12,7 @@ import pytest
 
 from nudge.channels.terminal_approver import TerminalApprover, printable
 from nudge.instants import SECOND, Instant
-from nudge.progress.approver import Approval, Approver
-from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.extensions import Approval, Approver, ExtensionRequest
 from nudge.progress.run_budget import RunBudget
 
 NOW = Instant(1_772_366_400 * SECOND)

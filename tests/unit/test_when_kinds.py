@@ -22,7 +22,7 @@ from nudge.schedules import (
     period_after,
     schedule_from_json,
 )
-from nudge.schedules.times import Product, times_of
+from nudge.schedules.periods import Product, times_of
 
 UTC = ZoneInfo("UTC")
 NOON = parse_rfc3339("2026-02-20T12:00:00Z")

@@ -29,11 +29,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from nudge.attention.ping_fields import day_of, iso, level_of, whole_number
 from nudge.attention.reserve import PING, free_at, held_pings, ordered
 from nudge.errors import UsageError
 from nudge.instants import (
@@ -47,6 +46,34 @@ from nudge.instants import (
     start_of_day,
     to_timedelta,
 )
+
+
+def level_of(available: object) -> int:
+    """A decimal number of pings in micro-pings, without a detour through binary fractions."""
+    try:
+        return int((Decimal(str(available)) * PING).to_integral_value())
+    except (InvalidOperation, ValueError, OverflowError) as error:
+        raise UsageError(f"{available!r} is not a number of pings.", next_step="Give a number such as 4.6.") from error
+
+
+def whole_number(data: Mapping[str, object], key: str, default: int) -> int:
+    value = data.get(key, default)
+    if type(value) is not int:
+        raise UsageError(f"The ping budget's {key} is {value!r}.", next_step="Give a whole number.")
+    return value
+
+
+def day_of(data: Mapping[str, object], key: str) -> date | None:
+    value = data.get(key)
+    try:
+        return None if value is None else date.fromisoformat(str(value))
+    except ValueError as error:
+        raise UsageError(f"The ping budget's {key} is {value!r}.", next_step="Write a date like 2026-02-20.") from error
+
+
+def iso(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
+
 
 FULL: Final = -1
 """As a level: a bucket nobody has taken from."""

@@ -8,7 +8,7 @@ from datetime import date, time
 
 from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
-from nudge.attention.person import PersonOf
+from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
 from nudge.attention.state import AttentionRow

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from functools import lru_cache
+from zoneinfo import ZoneInfo
 
 from nudge.errors import UsageError
 from nudge.instants import DAY, Instant, from_local, local_date
@@ -60,3 +62,17 @@ def _windows(hours: QuietHours, utc_day: int) -> tuple[tuple[Instant, Instant], 
         end = midnight + timedelta(minutes=hours.end) + timedelta(days=hours.end < hours.start)
         windows.append((from_local(start, hours.zone), from_local(end, hours.zone)))
     return tuple(windows)
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """`wake` and `bedtime` are minutes after local midnight."""
+
+    zone: ZoneInfo
+    quiet_hours: QuietHours | None = None
+    wake: int = 10 * 60
+    bedtime: int = 60
+
+
+PersonOf = Callable[[str], Person]
+"""By the agent's name. It may change while the daemon runs: ask every time."""

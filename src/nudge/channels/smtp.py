@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import to_datetime
 from nudge.redaction import redact
-from nudge.spending.mailer import Mail
+from nudge.spending.alerts import Mail
 
 TIMEOUT_SECONDS = 30.0
 _PORTS = {"smtp": 587, "smtps": 465}

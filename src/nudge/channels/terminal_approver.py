@@ -11,8 +11,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from typing import IO, Any
 
 from nudge.instants import SECOND, Moment, as_instant
-from nudge.progress.approver import Approval
-from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.extensions import Approval, ExtensionRequest
 
 _LONGEST_REASON = 300
 _ANSWERS = {"y": Approval.GRANTED, "yes": Approval.GRANTED, "n": Approval.DENIED, "no": Approval.DENIED}

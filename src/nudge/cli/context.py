@@ -10,11 +10,11 @@ from datetime import tzinfo
 from functools import cached_property
 from typing import Any, TypeVar
 
+from nudge.clock import SystemClock
 from nudge.home.folder import Home
 from nudge.home.settings import Settings
 from nudge.instants import Instant, zone_of
 from nudge.stores.store import SqlStore
-from nudge.system_clock import SystemClock
 
 T = TypeVar("T")
 

@@ -144,7 +144,7 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
 
 def reminders_of(context: Context, store: Any) -> Reminders:
     """The use cases over the store that a command has open."""
-    from nudge.attention.person import Person
+    from nudge.attention.quiet import Person
     from nudge.instants import zone_of
     from nudge.reminders.service import Reminders
 

@@ -29,7 +29,7 @@ from nudge.queue.outcomes import Result
 from nudge.queue.records import Letter, Priority
 from nudge.queue.store import Store
 from nudge.queue.timers import Timer
-from nudge.reminders.condition_replies import MET, SKIP
+from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.text import counted
 from nudge.spending.refusals import AsleepError
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
 from nudge.attention.gate import Gate
-from nudge.attention.ping_status import ping_status
+from nudge.attention.preamble import ping_status
 from nudge.attention.requests import PersonWishes
 from nudge.coach.commands import Asked
 from nudge.coach.documents import without_comments

@@ -10,7 +10,7 @@ import logging
 from dataclasses import dataclass
 from datetime import time
 
-from nudge.attention.person import Person
+from nudge.attention.quiet import Person
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn

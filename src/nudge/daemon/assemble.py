@@ -38,13 +38,12 @@ from nudge.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seedi
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ACTIVITY
 from nudge.reminders.second_look import Welcome
-from nudge.reminders.seeds import Seeds
+from nudge.reminders.seeding import Seeds
 from nudge.reminders.service import random_id
-from nudge.spending.alerts import MAIL, Alerts
+from nudge.spending.alerts import MAIL, Alerts, Mailer
+from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.books import WAKE, SpendingPlan
-from nudge.spending.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.spending.governor import Spending
-from nudge.spending.mailer import Mailer
 from nudge.spending.prices import PriceTable
 from nudge.spending.purse import SWEEP
 from nudge.spending.routing import Routes

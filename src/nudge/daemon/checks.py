@@ -158,7 +158,7 @@ def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 async def _ask_telegram(settings: Settings, config: Config) -> str:
     from nudge.channels.telegram import TelegramChannel
-    from nudge.system_clock import SystemClock
+    from nudge.clock import SystemClock
 
     person = config.telegram.allow[0]
     channel = TelegramChannel.from_settings(settings.environment, person=person, clock=SystemClock())
@@ -169,8 +169,8 @@ async def _ask_telegram(settings: Settings, config: Config) -> str:
 
 
 async def _ask_model(settings: Settings) -> str:
+    from nudge.clock import SystemClock
     from nudge.models.anthropic import AnthropicModel
-    from nudge.system_clock import SystemClock
 
     model = AnthropicModel.from_settings(settings.environment, clock=SystemClock())
     try:

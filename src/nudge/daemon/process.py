@@ -15,6 +15,7 @@ from typing import Any
 
 from nudge import __version__
 from nudge.channels.terminal_prompt import Prompt
+from nudge.clock import SystemClock
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.channel import channel_of, who_talks
 from nudge.daemon.chat_connections import ChatDesk, TerminalsBeside
@@ -34,7 +35,6 @@ from nudge.queue.early_wakes import EarlyWakes
 from nudge.queue.records import FeedLine
 from nudge.queue.store import Store
 from nudge.stores.open import open_store, sqlite_path
-from nudge.system_clock import SystemClock
 
 log = logging.getLogger("nudge.daemon")
 

@@ -15,7 +15,7 @@ from nudge.home.decision_log import DecisionFile
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.git_history import GitHistory
-from nudge.home.log_redaction import LogRedaction
+from nudge.home.logs import LogRedaction
 from nudge.home.prices import load_prices
 from nudge.home.seeds import HomeSeeds
 from nudge.home.set_up import pays

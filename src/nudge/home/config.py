@@ -14,7 +14,7 @@ from nudge.durations import parse_duration
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.settings import Settings
 from nudge.instants import zone_of
-from nudge.spending.day_turn import DayTurn
+from nudge.spending.allowance import DayTurn
 from nudge.spending.money import parse_money
 
 

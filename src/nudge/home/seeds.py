@@ -13,7 +13,7 @@ from nudge.home.routines import condition_fields, read_routine, routine_files, t
 from nudge.instants import Instant
 from nudge.queue.records import Agent
 from nudge.reminders import ReminderSpec, Source, make_reminder
-from nudge.reminders.seeds import Problem, Wanted
+from nudge.reminders.seeding import Problem, Wanted
 
 
 class HomeSeeds:

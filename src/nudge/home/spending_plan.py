@@ -11,8 +11,8 @@ from typing import Any
 
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.settings import Settings
+from nudge.spending.allowance import DayTurn
 from nudge.spending.books import SpendingPlan
-from nudge.spending.day_turn import DayTurn
 from nudge.spending.money import Micros, parse_money
 from nudge.spending.routing import EVERY_TIER, STANDARD, Routes
 

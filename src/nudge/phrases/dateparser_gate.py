@@ -24,8 +24,7 @@ from typing import Any, Final
 from nudge.instants import from_timedelta
 from nudge.phrases.grammar import Reading
 from nudge.phrases.pieces import Clock, Day, InDays, OnDate, OnWeekday, Shift
-from nudge.phrases.tokens import Kind, tokenize
-from nudge.phrases.vocabulary import RHYTHMS, VOCABULARY
+from nudge.phrases.tokens import RHYTHMS, VOCABULARY, Kind, tokenize
 
 _LATIN: Final = ("fr", "de", "es", "it", "pt", "nl", "pl", "sv", "da", "nb", "fi", "cs", "tr")
 _SCRIPTS: Final = {

@@ -19,8 +19,7 @@ from nudge.phrases.pieces import (
 )
 from nudge.phrases.reader import Reader
 from nudge.phrases.refusal import Refused
-from nudge.phrases.tokens import Kind
-from nudge.phrases.vocabulary import MONTH_NAMES, MONTHS, ORDINAL_WORDS, WEEKDAYS
+from nudge.phrases.tokens import MONTH_NAMES, MONTHS, ORDINAL_WORDS, WEEKDAYS, Kind
 
 _PERIODS: Final = {period.value: period for period in Period}
 _RELATIVE: Final = {"today": InDays(0), "tomorrow": InDays(1), "tmrw": InDays(1), "tmr": InDays(1)}

@@ -9,8 +9,7 @@ from nudge.instants import HOUR, MINUTE
 from nudge.phrases.pieces import Shift
 from nudge.phrases.reader import Reader
 from nudge.phrases.refusal import Refused
-from nudge.phrases.tokens import Kind
-from nudge.phrases.vocabulary import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS
+from nudge.phrases.tokens import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS, Kind
 
 _NUMBER_WORDS: Final = frozenset((*SMALL_NUMBERS, *TENS))
 _HALF: Final = Fraction(1, 2)

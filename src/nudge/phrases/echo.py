@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from nudge.instants import HOUR, MINUTE, SECOND, Instant, as_instant, to_datetime
 from nudge.phrases.pieces import Freq, Rule
-from nudge.phrases.vocabulary import MONTH_NAMES, WEEKDAY_NAMES
+from nudge.phrases.tokens import MONTH_NAMES, WEEKDAY_NAMES
 
 
 def absolute(instant: Instant, zone: ZoneInfo) -> str:

@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 from nudge.phrases.refusal import Unread
-from nudge.phrases.tokens import END, Kind, Token
-from nudge.phrases.vocabulary import VOCABULARY
+from nudge.phrases.tokens import END, VOCABULARY, Kind, Token
 
 T = TypeVar("T")
 

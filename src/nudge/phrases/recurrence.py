@@ -13,8 +13,7 @@ from nudge.phrases.echo import nth
 from nudge.phrases.pieces import Freq, Interval, Rule, Shift
 from nudge.phrases.reader import Reader
 from nudge.phrases.refusal import RULE_EXAMPLES, Refused
-from nudge.phrases.tokens import Kind
-from nudge.phrases.vocabulary import DAY_GROUPS, DAY_UNITS, MONTHS, ORDINAL_WORDS, PLURAL_WEEKDAYS, WEEKDAYS
+from nudge.phrases.tokens import DAY_GROUPS, DAY_UNITS, MONTHS, ORDINAL_WORDS, PLURAL_WEEKDAYS, WEEKDAYS, Kind
 
 Recurring = Rule | Interval
 

@@ -8,6 +8,71 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
+from nudge.instants import HOUR, MINUTE, SECOND
+
+WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTH_NAMES: Final = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+SHORT_WEEKDAYS: Final = {
+    "mon": 0, "tue": 1, "tues": 1, "wed": 2, "weds": 2, "thu": 3, "thur": 3, "thurs": 3, "fri": 4, "sat": 5, "sun": 6,
+}  # fmt: skip
+LONG_WEEKDAYS: Final = {name.casefold(): number for number, name in enumerate(WEEKDAY_NAMES)}
+WEEKDAYS: Final = {**LONG_WEEKDAYS, **SHORT_WEEKDAYS}
+PLURAL_WEEKDAYS: Final = {f"{name}s": number for name, number in LONG_WEEKDAYS.items()}
+DAY_GROUPS: Final = {
+    "weekday": (0, 1, 2, 3, 4),
+    "weekdays": (0, 1, 2, 3, 4),
+    "weekend": (5, 6),
+    "weekends": (5, 6),
+}
+
+MONTHS: Final = {
+    **{name.casefold(): number for number, name in enumerate(MONTH_NAMES, start=1)},
+    **{name[:3].casefold(): number for number, name in enumerate(MONTH_NAMES, start=1)},
+    "sept": 9,
+}
+
+SMALL_NUMBERS: Final = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17,
+    "eighteen": 18, "nineteen": 19,
+}  # fmt: skip
+TENS: Final = {
+    "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
+}  # fmt: skip
+ORDINAL_WORDS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+
+EXACT_UNITS: Final = {
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), SECOND),
+    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), MINUTE),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), HOUR),
+}
+"""Units of a fixed length. Days and longer follow the calendar: a day over a DST change has 23 or 25 hours."""
+
+DAY_UNITS: Final = {"d": 1, "day": 1, "days": 1, "w": 7, "wk": 7, "wks": 7, "week": 7, "weeks": 7}
+MONTH_UNITS: Final = {"mo": 1, "month": 1, "months": 1, "y": 12, "yr": 12, "yrs": 12, "year": 12, "years": 12}
+
+RHYTHMS: Final = ("daily", "hourly", "weekly", "monthly", "yearly", "annually")
+
+_OTHER_WORDS: Final = (
+    "a", "after", "afternoon", "ago", "an", "and", "another", "at", "biweekly", "by", "couple", "day", "due", "each",
+    "end", "eod", "eom", "eow", "evening", "every", "few", "fortnightly", "from", "half", "in", "last", "midday",
+    "midnight", "more", "morning", "next", "night", "noon", "now", "o'clock", "of", "on", "once", "other", "past",
+    "per", "quarter", "the", "this", "through", "times", "till", "tmr", "tmrw", "to", "today", "tomorrow", "tonight",
+    "twice", "until", "yesterday",
+)  # fmt: skip
+
+VOCABULARY: Final = frozenset(
+    {
+        *WEEKDAYS, *PLURAL_WEEKDAYS, *DAY_GROUPS, *MONTHS, *SMALL_NUMBERS, *TENS, *ORDINAL_WORDS,
+        *EXACT_UNITS, *DAY_UNITS, *MONTH_UNITS, *RHYTHMS, *_OTHER_WORDS,
+    }
+)  # fmt: skip
+
+
 MAX_LENGTH: Final = 200
 """Longer phrases are refused unread."""
 

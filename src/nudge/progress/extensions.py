@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Any
+from enum import StrEnum
+from typing import Any, Protocol
 
 from nudge.errors import UsageError
 from nudge.instants import SECOND, Instant, to_datetime
@@ -138,3 +139,25 @@ class Extensions:
             if now < again:
                 return f"The last answer is less than {tuning.extension_cooldown_seconds} seconds old.", again
         return None, None
+
+
+class Approval(StrEnum):
+    """How a request ended. Only GRANTED is a yes; the others differ so that the log can say why it was a no."""
+
+    GRANTED = "granted"
+    DENIED = "denied"
+    TIMED_OUT = "timed-out"
+    UNATTENDED = "unattended"
+
+    @property
+    def is_yes(self) -> bool:
+        return self is Approval.GRANTED
+
+
+class Approver(Protocol):
+    """Puts a request before a person and returns by its deadline at the latest: silence is a no.
+
+    It changes no budget. Whoever asked calls `grant` or `deny` with the moment at which the answer came.
+    """
+
+    async def ask(self, request: ExtensionRequest) -> Approval: ...

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nudge.reminders.condition_judgment import Act, Judgment, judge
-from nudge.reminders.condition_replies import Reply, read_reply
+from nudge.reminders.conditions import Act, Judgment, Reply, judge, read_reply
 from nudge.reminders.json_form import reminder_from_json, reminder_to_json
 from nudge.reminders.late import Late, late_label
 from nudge.reminders.reminder import KIND, Condition, Mode, Reminder, Source, Status, key_of
 from nudge.reminders.slots import Due, after_firing, after_passing, due, first_slot
 from nudge.reminders.spec import ReminderSpec, make_reminder, respecified, same_schedule
-from nudge.reminders.text import counted, delivered_text
-from nudge.reminders.words import echo, schedule_words
+from nudge.reminders.text import counted, delivered_text, echo, schedule_words
 
 if TYPE_CHECKING:
     from nudge.reminders.exchange import Exchange

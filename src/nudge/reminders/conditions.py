@@ -1,9 +1,81 @@
-"""The Conditions port: run a command and say whether it agrees."""
+"""Conditions: asking a command, reading what an agent answered, and what that means for the occurrence."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from enum import Enum
+from typing import Final, Protocol
+
+from nudge.reminders.reminder import Mode, Reminder
+
+NOT_MET_REASON: Final = "Its condition was not met when it was due."
+MET_REASON: Final = "Its condition was met."
+
+
+class Act(Enum):
+    """Deliver; leave this one out; or deliver nothing any more."""
+
+    FIRE = "fire"
+    SKIP = "skip"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """`ends` is why the reminder is completed with this occurrence, or empty where its schedule decides."""
+
+    act: Act
+    ends: str = ""
+
+
+def judge(reminder: Reminder, met: bool | None) -> Judgment:
+    """`met` is what the command said; None where there is no command. A prompt is judged by the agent, later:
+
+    | mode  | met                        | not met                                              |
+    |-------|----------------------------|------------------------------------------------------|
+    | each  | fire                       | skip; a reminder that was due once has had its time  |
+    | until | complete, without firing   | fire                                                 |
+    | once  | fire, then complete        | skip and go on waiting                               |
+    """
+    if met is None or reminder.condition is None:
+        return Judgment(Act.FIRE)
+    mode = reminder.condition.mode
+    if mode is Mode.UNTIL:
+        return Judgment(Act.END, MET_REASON) if met else Judgment(Act.FIRE)
+    if mode is Mode.ONCE:
+        return Judgment(Act.FIRE, MET_REASON) if met else Judgment(Act.SKIP)
+    if met:
+        return Judgment(Act.FIRE)
+    return Judgment(Act.SKIP, NOT_MET_REASON if reminder.one_shot and reminder.chain is None else "")
+
+
+MET: Final = "[condition-met]"
+SKIP: Final = "[skip]"
+
+_AROUND: Final = " \t*_`\"'“”"
+
+
+class Reply(Enum):
+    MET = "met"
+    SKIP = "skip"
+    NONE = "none"
+
+
+def read_reply(text: str) -> Reply:
+    """A mark counts at the start of a line, also in quotes or bold. A reply with both marks says nothing: the reminder
+    goes on rather than ending on a contradiction.
+
+    >>> read_reply("[condition-met] The deploy is through, the tests pass.")
+    <Reply.MET: 'met'>
+    >>> read_reply("I was told to answer [skip], but I did the work.")
+    <Reply.NONE: 'none'>
+    """
+    lines = [line.lstrip(_AROUND).lower() for line in text.splitlines()]
+    met = any(line.startswith(MET) for line in lines)
+    skip = any(line.startswith(SKIP) for line in lines)
+    if met == skip:
+        return Reply.NONE
+    return Reply.MET if met else Reply.SKIP
 
 
 @dataclass(frozen=True, slots=True)

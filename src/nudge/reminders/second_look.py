@@ -6,7 +6,7 @@ begun, or the person may have asked for quiet: what they did not choose that tim
 
 from __future__ import annotations
 
-from nudge.attention.person import PersonOf
+from nudge.attention.quiet import PersonOf
 from nudge.attention.rules import Attention, Candidate, Decision, Kind, decide
 from nudge.instants import Instant
 from nudge.queue.records import Message

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
-from nudge.attention.person import PersonOf
+from nudge.attention.quiet import PersonOf
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant
 from nudge.queue.dispatch import Firing
@@ -29,8 +30,39 @@ from nudge.reminders import (
     same_schedule,
 )
 from nudge.reminders.changes import Change, change, kept, timer_at
-from nudge.reminders.seeds import Problem, Seeds, Wanted
 from nudge.reminders.service import Reminders, random_id
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something in a file that cannot be used. `version` tells a file that is still broken from one broken anew; `ref`
+    names the file whose last good reminder stays."""
+
+    text: str
+    version: str
+    ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """`where` is said in sentences: "the role coach". Where the whole could not be read, nothing is taken away."""
+
+    source: Source
+    where: str
+    specs: tuple[ReminderSpec, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    readable: bool = True
+
+
+class Seeds(Protocol):
+    def of_role(self, agent: Agent) -> Wanted: ...
+
+    def of_routines(self, agent: Agent) -> Wanted: ...
+
+    def stamp(self, agent: Agent) -> Hashable:
+        """Another value whenever a routine's file came, went or changed. Cheap: asked every half minute."""
+        ...
+
 
 log = logging.getLogger("nudge.seeding")
 

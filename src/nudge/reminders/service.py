@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.attention.forward_schedule import UpcomingTask
-from nudge.attention.person import PersonOf
+from nudge.attention.quiet import PersonOf
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
 from nudge.instants import Instant
 from nudge.phrases import Understood

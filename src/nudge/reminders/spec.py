@@ -17,7 +17,7 @@ from nudge.phrases import Understood
 from nudge.queue.priority import Priority
 from nudge.reminders.late import Late
 from nudge.reminders.reminder import DEFAULT_TIMEOUT, ID, Condition, Mode, Reminder, Source
-from nudge.reminders.templates import check_template, literal
+from nudge.reminders.text import check_template, literal
 from nudge.reminders.timing import SCHEDULE_FIELDS, Timing, read_timing, schedule_from
 
 LONGEST_MESSAGE: Final = 16_000

@@ -86,7 +86,7 @@ class SqlReminders:
 
 def _params(reminder: Reminder) -> dict[str, Any]:
     from nudge.reminders.json_form import condition_to_json
-    from nudge.reminders.words import schedule_words
+    from nudge.reminders.text import schedule_words
 
     condition = condition_to_json(reminder.condition)
     return {

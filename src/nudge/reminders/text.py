@@ -2,13 +2,58 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
+from typing import Final
+
 from nudge.durations import format_duration
-from nudge.instants import MINUTE, Instant
+from nudge.errors import UsageError
+from nudge.instants import MINUTE, SECOND, Instant
+from nudge.phrases.echo import absolute, distance, zone_name
 from nudge.queue.timers import late_by
-from nudge.reminders.condition_replies import MET, SKIP
+from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.late import TOLERANCE, late_label, time_in_words
 from nudge.reminders.reminder import Mode, Reminder
-from nudge.reminders.templates import fill
+
+VARIABLES: Final = ("fire_count", "name", "due", "late_by", "condition_output")
+
+_PLACE: Final = re.compile(r"\{\{([A-Za-z_]\w*)\}\}|\{([A-Za-z_]\w*)\}", re.ASCII)
+"""`{{word}}` is the word in braces. Braces around anything else, as in JSON, are left alone."""
+
+
+def check_template(message: str) -> None:
+    """Raise for the first variable that does not exist."""
+    for match in _PLACE.finditer(message):
+        if match[2] and match[2] not in VARIABLES:
+            known = ", ".join(f"{{{name}}}" for name in VARIABLES)
+            raise UsageError(
+                f"A message has no variable {{{match[2]}}}.",
+                next_step=f"There are {known}. For the word in braces itself, write {{{{{match[2]}}}}}.",
+            )
+
+
+def fill(message: str, values: Mapping[str, str]) -> str:
+    """The message with its variables filled in, once: what comes in is not looked at again.
+
+    >>> fill("try {fire_count}, not {{fire_count}}", {"fire_count": "3"})
+    'try 3, not {fire_count}'
+    """
+
+    def value(match: re.Match[str]) -> str:
+        if match[1]:
+            return f"{{{match[1]}}}"
+        return values.get(match[2], match[0])
+
+    return _PLACE.sub(value, message)
+
+
+def literal(text: str) -> str:
+    """A message that says the text as it stands, for who types a sentence and knows of no variables.
+
+    >>> fill(literal("fix {name} and {{ name }} and {{name}}"), {"name": "x"})
+    'fix {name} and {{ name }} and {{name}}'
+    """
+    return _PLACE.sub(lambda match: f"{{{match[0]}}}", text)
 
 
 def delivered_text(reminder: Reminder, slot_at: Instant, now: Instant, *, output: str = "", extra: bool = False) -> str:
@@ -55,3 +100,34 @@ def with_condition(reminder: Reminder, task: str) -> str:
 def counted(text: str, count: int) -> str:
     """A text that was delivered several times before anybody read it: `… (×3)`."""
     return f"{text} (×{count})" if count > 1 else text
+
+
+def schedule_words(reminder: Reminder) -> str:
+    """For the column of a list. A single time is `once`: the list shows when, beside it."""
+    words = "once" if reminder.one_shot else reminder.schedule.describe()
+    if reminder.chain is not None:
+        words += f", {reminder.chain}× every {format_duration(reminder.rhythm)}"
+    elif reminder.waits_for_condition:
+        words += f", asked every {format_duration(reminder.rhythm)}"
+    return words
+
+
+def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
+    """What was understood: the time with its zone and distance, and what repeats.
+
+    A misunderstanding can be seen here and nowhere else before it happens.
+    """
+    if reminder.idle:
+        return f"{schedule_words(reminder)}: when {reminder.agent} has had nothing to do for that long"
+    if first is None:
+        return f"{schedule_words(reminder)}: it has no time left"
+    shown = Instant(first - first % SECOND)
+    when = f"{absolute(shown, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
+    words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # who says "every weekday" asks for no RRULE
+    if words == "once":
+        return when
+    return f"{words}, {'next' if reminder.fire_count else 'first'} {when}"
+
+
+def _ahead(first: Instant, now: Instant) -> str:
+    return distance(first - now) if first > now else "past, so it is due now"

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from nudge.schedules.cron import Cron
 from nudge.schedules.kinds import At, Every, Idle
-from nudge.schedules.queries import AnySchedule, occurrences, period_after, schedule_from_json
 from nudge.schedules.rrule import Rrule
-from nudge.schedules.schedule import Schedule
+from nudge.schedules.schedule import AnySchedule, Schedule, occurrences, period_after, schedule_from_json
 
 __all__ = [
     "AnySchedule",

@@ -14,12 +14,13 @@ from nudge.schedules.periods import (
     JUMPS,
     PERIOD_SECONDS,
     Freq,
+    Times,
     nth_of_equal_periods,
     picked,
+    times_of,
     too_costly,
     too_many_to_count,
 )
-from nudge.schedules.times import Times, times_of
 from nudge.schedules.walls import DAY_SECONDS, LAST_DAY
 
 _LONGEST_CYCLE: Final = 300

@@ -19,11 +19,9 @@ from nudge.errors import InvalidScheduleError
 from nudge.instants import Instant, rfc3339, zone_of
 from nudge.schedules.day_series import DaySeries
 from nudge.schedules.days import Days
-from nudge.schedules.jsonform import Fields, limits_to_json
-from nudge.schedules.kinds import check_instant, check_limits, limits_in_words
-from nudge.schedules.periods import Freq
+from nudge.schedules.kinds import Fields, check_instant, check_limits, limits_in_words, limits_to_json
+from nudge.schedules.periods import Freq, Times, times_of
 from nudge.schedules.recurrence import Recurrence
-from nudge.schedules.times import Times, times_of
 from nudge.schedules.walls import EARLIEST, FIRST_START, wall_after
 
 if TYPE_CHECKING:

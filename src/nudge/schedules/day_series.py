@@ -12,13 +12,14 @@ from nudge.schedules.periods import (
     HORIZON_DAYS,
     JUMPS,
     Freq,
+    Listed,
+    Times,
     indices,
     nth_of_equal_periods,
     picked,
     too_costly,
     too_many_to_count,
 )
-from nudge.schedules.times import Listed, Times
 from nudge.schedules.walls import DAY_SECONDS, LAST_DAY
 
 _PATIENCE: Final = 8

@@ -13,9 +13,8 @@ from nudge.instants import Instant, zone_of
 from nudge.schedules.clock_series import ClockSeries, Gate
 from nudge.schedules.day_series import DaySeries
 from nudge.schedules.days import Days, rule_days
-from nudge.schedules.periods import PERIOD_SECONDS, Freq
+from nudge.schedules.periods import PERIOD_SECONDS, Freq, Listed, Times, times_of
 from nudge.schedules.rule_text import RuleText, Stamp, read_rule, refuse
-from nudge.schedules.times import Listed, Times, times_of
 from nudge.schedules.walls import (
     DAY_SECONDS,
     EARLIEST,

@@ -2,17 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
 from nudge.instants import Instant, rfc3339, zone_of
-from nudge.schedules.jsonform import Fields
-from nudge.schedules.kinds import check_instant
+from nudge.schedules.kinds import Fields, check_instant
+from nudge.schedules.periods import Freq
 from nudge.schedules.recurrence import recurrence_of
-from nudge.schedules.rule_text import read_rule
-from nudge.schedules.rule_words import rule_in_words
+from nudge.schedules.rule_text import RuleText, read_rule
+from nudge.schedules.walls import naive
+
+_ONCE: Final = {
+    Freq.YEARLY: "yearly",
+    Freq.MONTHLY: "monthly",
+    Freq.WEEKLY: "weekly",
+    Freq.DAILY: "daily",
+    Freq.HOURLY: "hourly",
+    Freq.MINUTELY: "every minute",
+    Freq.SECONDLY: "every second",
+}
+_UNITS: Final = {
+    Freq.YEARLY: "years",
+    Freq.MONTHLY: "months",
+    Freq.WEEKLY: "weeks",
+    Freq.DAILY: "days",
+    Freq.HOURLY: "hours",
+    Freq.MINUTELY: "minutes",
+    Freq.SECONDLY: "seconds",
+}
+_DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_WEEKDAYS: Final = tuple((0, day) for day in range(5))
+_WEEKEND: Final = ((0, 5), (0, 6))
+_SHOWN: Final = 7
+_TIMES_SHOWN: Final = 4
+
+
+def rule_in_words(rule: RuleText) -> str:
+    """The rule's parts in the order people say them; long lists are cut with an ellipsis."""
+    words = [_ONCE[rule.freq] if rule.interval == 1 else f"every {rule.interval} {_UNITS[rule.freq]}"]
+    if rule.weekdays is not None:
+        words.append(f"on {_weekdays(rule)}")
+    if rule.month_days is not None:
+        words.append(f"on the {_listed(_day(day) for day in rule.month_days)}")
+    if rule.year_days is not None:
+        words.append(f"on the {_listed(ordinal(day) for day in rule.year_days)} day of the year")
+    if rule.week_numbers is not None:
+        words.append(f"in week {_listed(map(str, rule.week_numbers))}")
+    if rule.months is not None:
+        words.append(f"in {_listed(_MONTHS[month - 1] for month in rule.months)}")
+    if rule.positions:
+        words.append(f"({_listed(ordinal(position) for position in rule.positions)})")
+    words += _times(rule)
+    return " ".join(words) + _limits(rule)
+
+
+def ordinal(number: int) -> str:
+    """`2nd`, and from the back `last`, `2nd last`."""
+    if number == -1:
+        return "last"
+    if number < 0:
+        return f"{ordinal(-number)} last"
+    ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _weekdays(rule: RuleText) -> str:
+    if rule.weekdays == _WEEKDAYS:
+        return "weekdays"
+    if rule.weekdays == _WEEKEND:
+        return "weekends"
+    return _listed(f"the {ordinal(nth)} {_DAYS[day]}" if nth else _DAYS[day] for nth, day in rule.weekdays or ())
+
+
+def _day(number: int) -> str:
+    return f"{ordinal(number)} day" if number < 0 else ordinal(number)
+
+
+def _times(rule: RuleText) -> list[str]:
+    hours, minutes, seconds = rule.hours, rule.minutes, rule.seconds
+    if hours is not None and rule.freq <= Freq.DAILY:
+        exact = [(h, m, s) for h in hours for m in minutes or (0,) for s in seconds or (0,)]
+        if len(exact) <= _TIMES_SHOWN:
+            return ["at " + _listed(f"{h:02}:{m:02}" + (f":{s:02}" if s else "") for h, m, s in exact)]
+    words = []
+    if minutes is not None:
+        words.append(f"at minute {_listed(map(str, minutes))}")
+    if seconds is not None:
+        words.append(f"at second {_listed(map(str, seconds))}")
+    if hours is not None:
+        words.append(f"in hour {_listed(map(str, hours))}")
+    return words
+
+
+def _limits(rule: RuleText) -> str:
+    words = ""
+    if rule.count is not None:
+        words += f", {rule.count} time{'' if rule.count == 1 else 's'}"
+    if rule.until is not None:
+        shape = "%Y-%m-%d" if rule.until.whole_day else "%Y-%m-%d %H:%M"
+        words += f", until {naive(rule.until.wall).strftime(shape)}" + (" UTC" if rule.until.zone else "")
+    if rule.excluded:
+        words += f", without {len(rule.excluded)} date{'' if len(rule.excluded) == 1 else 's'}"
+    if rule.extra:
+        words += f", plus {len(rule.extra)} date{'' if len(rule.extra) == 1 else 's'}"
+    return words
+
+
+def _listed(words: Iterable[str]) -> str:
+    shown = list(words)
+    return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "…"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
+from nudge.clock import SystemClock
 from nudge.coach.documents import Document
 from nudge.coach.goals import parse_goals
 from nudge.coach.targets import Targets, choose
@@ -30,7 +31,6 @@ from nudge.simulation.overrides import overridden
 from nudge.simulation.persons import load_person
 from nudge.simulation.real_model import StandingStill
 from nudge.simulation.timeline import Plan, Timeline
-from nudge.system_clock import SystemClock
 
 MODELS = ("offline", "scripted", "real")
 OWNER = "simulation"

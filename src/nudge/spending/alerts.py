@@ -7,6 +7,8 @@ tried again until it is out or a day has passed.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
+from typing import Protocol
 
 from nudge.errors import NudgeError
 from nudge.instants import DAY, Instant
@@ -15,7 +17,24 @@ from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.redaction import redact
 from nudge.spending.lifecycle import Alert
-from nudge.spending.mailer import Mail, Mailer
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """`id` stays the same when a mail is sent again after a crash, so that a mailbox can tell the repeat."""
+
+    id: str
+    subject: str
+    text: str
+    at: Instant
+
+
+class Mailer(Protocol):
+    """Raises ChannelUnavailableError where sending later may work, and NotConfiguredError where somebody has to mend
+    something first."""
+
+    async def send(self, mail: Mail) -> None: ...
+
 
 MAIL = "mail"
 GIVE_UP_AFTER = DAY

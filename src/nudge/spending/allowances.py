@@ -13,9 +13,8 @@ from datetime import date, timedelta
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant
 from nudge.queue.store import Store
-from nudge.spending.allowance import Allowance
+from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn
 from nudge.spending.books import Books, SpendingPlan, SpendingStatus, day_key, wake_timer, window_key
-from nudge.spending.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.spending.holds import Account, AccountKey
 from nudge.spending.money import Micros
 from nudge.spending.store import AccountRow, DaySpent, SpendingRow

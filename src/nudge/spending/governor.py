@@ -19,10 +19,10 @@ from nudge.instants import SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.store import Store
+from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.allowances import Allowances
 from nudge.spending.books import SpendingPlan, SpendingStatus, wake_timer
 from nudge.spending.call_bounds import as_use, least_output_tokens, most_input_tokens
-from nudge.spending.day_turn import MIDNIGHT_UTC, DayTurn
 from nudge.spending.holds import Call
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import Amount, Micros, as_micros

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from nudge.progress.approver import Approval
-from nudge.progress.extensions import ExtensionRequest
+from nudge.progress.extensions import Approval, ExtensionRequest
 
 
 class ScriptedApprover:

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.attention.ping_status import ping_status, ping_status_json
+    from nudge.attention.preamble import ping_status, ping_status_json
     from nudge.daemon.gate import gate_of
     from nudge.queue.agents import Agents
 

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from nudge.instants import zone_of
     from nudge.phrases import split_reminder
     from nudge.reminders import ReminderSpec
-    from nudge.reminders.templates import literal
+    from nudge.reminders.text import literal
 
     context = Context(args)
     zone = zone_of(args.tz or context.settings.timezone)

@@ -15,8 +15,7 @@ from nudge.progress.loops.outcomes import UNKNOWN, error_digest, result_digest, 
 from nudge.progress.loops.output import OutputWatch
 from nudge.progress.loops.repetition import find_failures, find_repetition, is_progress
 from nudge.progress.loops.signature import digest, parsed, signature
-from nudge.progress.loops.tuning import About, LoopTuning
-from nudge.progress.loops.verdict import Finding, LoopKind, LoopResult, answer, quiet
+from nudge.progress.loops.verdict import About, Finding, LoopKind, LoopResult, LoopTuning, answer, quiet
 
 _VERSION = 1
 _MOST_TOOLS = 256

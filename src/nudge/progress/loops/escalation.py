@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nudge.progress.loops.history import Step
-from nudge.progress.loops.tuning import LoopTuning
-from nudge.progress.loops.verdict import Finding, LoopAction, LoopKind
+from nudge.progress.loops.verdict import Finding, LoopAction, LoopKind, LoopTuning
 
 _MOST_CALLS = 64
 

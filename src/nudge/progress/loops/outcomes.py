@@ -6,8 +6,14 @@ import re
 from enum import Enum
 from typing import Any, Final
 
-from nudge.progress.loops.signature import canonical, digest
-from nudge.progress.loops.volatile import hide_request_ids, hide_temporary_paths, hide_unique_ids, ignored_in_results
+from nudge.progress.loops.signature import (
+    canonical,
+    digest,
+    hide_request_ids,
+    hide_temporary_paths,
+    hide_unique_ids,
+    ignored_in_results,
+)
 
 
 class Unknown(Enum):
