@@ -35,16 +35,16 @@ from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.models.offline import OfflineModel
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
-from nudge.queue.records import Agent
-from nudge.queue.store import Store
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import STANDARD, Routes
 from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
 
 AGENT = "coach"
@@ -98,7 +98,7 @@ class Life:
     """What the person does in a day: each returns when they sleep."""
 
     clock: VirtualClock
-    store: Store
+    store: SqlStore
     files: HomeDocuments
     due: list[DueReminder] = field(default_factory=list)
 

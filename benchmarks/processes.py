@@ -47,7 +47,7 @@ def post(path: str) -> None:
     """One message in the outbox, due now."""
     from nudge.clock import SystemClock
     from nudge.queue.delivery import deliver_timer
-    from nudge.queue.records import Message
+    from nudge.queue.outbox import Message
     from nudge.stores.open import open_sqlite
 
     async def main() -> None:

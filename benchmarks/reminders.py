@@ -22,7 +22,7 @@ from pathlib import Path
 
 from nudge.attention.quiet import Person
 from nudge.instants import SECOND, Instant, as_instant, zone_of
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
 from nudge.reminders import KIND, Reminders, ReminderSpec, Source, key_of, make_reminder
 from nudge.reminders.tables import _params

@@ -24,7 +24,7 @@ from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
 from nudge.instants import Instant, parse_rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.books import SpendingPlan
 from nudge.spending.call_bounds import most_input_tokens

@@ -7,8 +7,8 @@ import sys
 
 from nudge.clock import SystemClock
 from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Letter, Priority
 from nudge.stores.open import open_store
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from nudge.home.set_aside import set_aside
 from nudge.instants import Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
 from tests.acceptance.cli import Cli, until

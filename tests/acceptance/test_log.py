@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Agent, FeedLine
+from nudge.queue.agents import Agent
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore

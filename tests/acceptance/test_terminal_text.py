@@ -12,7 +12,7 @@ import pytest
 from nudge.channels.terminal import TerminalMessenger
 from nudge.errors import ChannelUnavailableError
 from nudge.queue.channel import Button, Outbound
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store
 from tests.acceptance.cli import Cli
 from tests.times import NOON, TORONTO

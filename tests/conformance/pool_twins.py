@@ -11,7 +11,7 @@ from nudge.instants import Instant
 from nudge.progress.pool import BudgetPool
 from nudge.progress.pool_books import member_run
 from nudge.progress.stored_pools import Pools
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.spending.holds import Call
 from nudge.spending.purse import run_chain
 from nudge.spending.store import UsageRow

@@ -21,9 +21,9 @@ from nudge.instants import SECOND
 from nudge.model import ModelReply, ModelRequest, Usage
 from nudge.progress.pool_books import PoolBooks
 from nudge.progress.stored_pools import Pools
-from nudge.queue.records import FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
 from tests.integration.spend_together import PassingClock
 from tests.integration.spending_kit import everything, prepared, question, spending_on
 from tests.times import NOON
@@ -35,7 +35,7 @@ STEPS = 12
 
 
 class TracedPools(Pools):
-    def __init__(self, store: Store, who: int) -> None:
+    def __init__(self, store: SqlStore, who: int) -> None:
         super().__init__(store, lasts=LASTS)
         self._feed = store.feed
         self._who = who

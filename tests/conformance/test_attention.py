@@ -10,7 +10,7 @@ import pytest_asyncio
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.reserve import PING
 from nudge.instants import DAY, HOUR, Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.stores.store import SqlStore
 from tests.times import NOON
 

@@ -4,7 +4,7 @@ import pytest_asyncio
 
 from nudge.coach.store import Saying
 from nudge.instants import DAY, Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.stores.store import SqlStore
 from tests.times import NOON
 

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from nudge.instants import DAY, MINUTE, Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
 from nudge.spending import holds
 from nudge.spending.holds import Account, AccountKey, AccountKind, Hold, HoldState

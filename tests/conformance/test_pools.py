@@ -12,7 +12,7 @@ from nudge.instants import MINUTE, Instant
 from nudge.progress.pool_books import member_key, run_key
 from nudge.progress.pool_tree import ReservationState
 from nudge.progress.stored_pools import Pools
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.spending.purse import run_chain
 from nudge.spending.store_ledger import Attempt, StoreLedger
 from nudge.stores.open import open_sqlite

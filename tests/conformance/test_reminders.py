@@ -9,7 +9,7 @@ import pytest
 
 from nudge.errors import StoreError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.reminders import Reminder, Source, Status
 from nudge.reminders.changes import timer_at
 from nudge.stores.store import SqlStore

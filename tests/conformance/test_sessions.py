@@ -8,8 +8,8 @@ import pytest
 import pytest_asyncio
 
 from nudge.instants import HOUR, Instant
-from nudge.progress.session_store import Session
-from nudge.queue.records import Agent
+from nudge.progress.store import Session
+from nudge.queue.agents import Agent
 from nudge.stores.store import SqlStore
 from tests.times import NOON
 
@@ -72,9 +72,9 @@ async def test_a_save_that_is_rolled_back_leaves_the_session_as_it_was(store: Sq
 
 
 async def test_the_last_task_is_that_of_the_session_used_last(store: SqlStore) -> None:
-    assert await store.sessions.last_task("worker") is None
+    assert await store.spending.last_task("worker") is None
     await store.sessions.save(FULL, 0)
     await store.sessions.save(replace(FULL, id="s2", last_task="Write docs", updated_at=Instant(NOON + HOUR)), 0)
     await store.sessions.save(replace(FULL, id="s3", last_task="", updated_at=Instant(NOON + 2 * HOUR)), 0)
-    assert await store.sessions.last_task("worker") == "Write docs"
+    assert await store.spending.last_task("worker") == "Write docs"
     assert [session.id for session in await store.sessions.of_agent("worker")] == ["s3", "s2", "s1"]

@@ -10,8 +10,10 @@ import pytest_asyncio
 
 from nudge.errors import LostLeaseError, StoreError
 from nudge.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Agent, FeedLine, Letter, Message, Priority, Sending
+from nudge.queue.agents import Agent
+from nudge.queue.inbox import Letter, Priority
+from nudge.queue.outbox import Message, Sending
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.stores.store import SqlStore
 from tests.times import NOON

@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest_asyncio
 
 from nudge.instants import Instant
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Agent, FeedLine, Letter, Message, Priority
+from nudge.queue.agents import Agent
+from nudge.queue.inbox import Letter, Priority
+from nudge.queue.outbox import Message
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.stores.store import SqlStore
 from tests.times import NOON
 

@@ -20,12 +20,12 @@ from nudge.home.folder import Home
 from nudge.instants import Instant
 from nudge.model import ModelReply, ModelRequest, Usage
 from nudge.models.offline import OfflineModel
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Inbound, Outbound, Receipt
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing
-from nudge.queue.records import Agent
 from nudge.reminders import Handover, ReminderFiring, Reminders
-from nudge.reminders.second_look import Welcome
+from nudge.reminders.second_look import SecondLook
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 
@@ -109,7 +109,7 @@ class Rig:
         self.model = model
         self.desk = Desk(store, HomeDocuments(self.home), "America/Toronto")
         self.gate = Gate(store, self.desk.person, _no_claims)
-        self.delivery = Delivery(store, lambda agent: self.channel, Welcome(store, self.desk.person))
+        self.delivery = Delivery(store, lambda agent: self.channel, SecondLook(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person)
         thinking = Thinking(store, OfflineModel(), model)
         self.dispatcher = Dispatcher(store, clock, {}, owner="rig", longest_wait=3600)

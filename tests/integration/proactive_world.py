@@ -24,12 +24,13 @@ from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
 from nudge.model import ModelReply, ModelRequest, Usage
 from nudge.models.offline import OfflineModel
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
+from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Outcome
-from nudge.queue.records import Agent, Message
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore

@@ -23,10 +23,10 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.attention.quiet import Person
 from nudge.instants import MINUTE, Instant
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
-from nudge.queue.records import Agent
 from nudge.reminders import Handover, ReminderFiring, Reminders, ReminderSpec, Source
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store

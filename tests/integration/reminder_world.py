@@ -9,10 +9,10 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.attention.quiet import Person, QuietHours
 from nudge.instants import Instant
+from nudge.queue.agents import Agent
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.outcomes import Outcome
-from nudge.queue.records import Agent
 from nudge.reminders import Handover, Reminder, ReminderFiring, Reminders, ReminderSpec, Seeding, Source
 from nudge.reminders.seeding import Seeds
 from nudge.simulation.virtual_time import VirtualClock

@@ -19,13 +19,14 @@ from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
 from nudge.instants import Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.queue.records import Agent, FeedLine
+from nudge.queue.agents import Agent
+from nudge.queue.outcomes import FeedLine
 from nudge.spending.books import SpendingPlan
 from nudge.spending.call_bounds import most_input_tokens
 from nudge.spending.governor import Spending
 from nudge.spending.holds import AccountKind, Change
-from nudge.spending.ledger_table import SqlLedger
 from nudge.spending.store import HoldRow
+from nudge.spending.tables import LedgerTable
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from tests.times import NOON
@@ -36,7 +37,7 @@ LIMIT = 1_000_000
 TEXT = "Please look at this again. " * 40
 
 
-class TracedLedger(SqlLedger):
+class TracedLedger(LedgerTable):
     def __init__(self, store: SqlStore) -> None:
         super().__init__(store.database)
         self._feed = store.feed

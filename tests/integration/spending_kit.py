@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Dispatcher
-from nudge.queue.records import Agent
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.spending.books import SpendingPlan
 from nudge.spending.call_bounds import most_input_tokens

@@ -17,8 +17,8 @@ from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.models.offline import OfflineModel
 from nudge.queue.channel import Inbound
+from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Priority
 from nudge.reminders import ReminderSpec, Source, Status
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.books import SpendingPlan

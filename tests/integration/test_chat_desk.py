@@ -11,7 +11,7 @@ from nudge.channels.terminal_prompt import Prompt
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.chat_connections import LONGEST_LINE, ChatDesk, TerminalsBeside
 from nudge.queue.channel import Outbound, Receipt
-from nudge.queue.records import Message
+from nudge.queue.outbox import Message
 from tests.integration.coach_rig import Rig
 from tests.times import NOON
 

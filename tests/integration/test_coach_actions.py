@@ -11,7 +11,7 @@ from nudge.coach.carry_out import still_whole
 from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
 from nudge.instants import HOUR, Instant, rfc3339
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.reminders import ReminderSpec
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON, TORONTO

@@ -11,8 +11,8 @@ from nudge.coach.commands import read_command
 from nudge.errors import NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.channel import Inbound
+from nudge.queue.outbox import Sending
 from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Sending
 from nudge.reminders import Status
 from tests.integration.coach_rig import Rig, Scripted
 from tests.times import NOON

@@ -10,7 +10,7 @@ from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.inbound import OFFSET, RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.queue.records import Message
+from nudge.queue.outbox import Message
 from nudge.reminders import ReminderSpec, Source
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON

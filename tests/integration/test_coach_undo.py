@@ -13,8 +13,7 @@ from nudge.coach.store import Saying
 from nudge.coach.undo import NOTHING
 from nudge.home.logs import LogRedaction
 from nudge.instants import DAY, HOUR, Instant
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.reminders import Status
 from tests.integration.coach_rig import Rig, Scripted, says
 from tests.times import NOON

@@ -12,13 +12,14 @@ import pytest
 from nudge.attention.quiet import Person, QuietHours
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import HOUR, SECOND, Instant, to_datetime
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import HELD, REPEAT_MARK, Delivery
 from nudge.queue.dispatch import Dispatcher
+from nudge.queue.outbox import Message, Sending
 from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Agent, Message, Sending
 from nudge.reminders import Reminders, ReminderSpec, Source
-from nudge.reminders.second_look import Welcome
+from nudge.reminders.second_look import SecondLook
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from tests.times import NOON, TORONTO, toronto
@@ -212,7 +213,7 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
         await reminders.add("coach", ReminderSpec("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
         await reminders.add("coach", ReminderSpec("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
         channel = Timed(clock, ChannelUnavailableError("away", retry_after=180))
-        delivery = Delivery(store, lambda agent: channel, Welcome(store, lambda agent: QUIET))
+        delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET))
         for one in (
             written("answer", "reply", asked=True),
             written("mine", "reminder", asked=True, topic="r-aaaaaa"),
@@ -253,7 +254,7 @@ def test_within_a_minute_the_gates_word_holds(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await store.agents.add(Agent("coach", "coach", NIGHT))
         channel = Timed(clock)
-        delivery = Delivery(store, lambda agent: channel, Welcome(store, lambda agent: QUIET))
+        delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET))
         await clock.sleep(70)
         await delivery.post(replace(written("idea", "heartbeat"), created_at=Instant(clock.now() - 59 * SECOND)))
         await delivery.post(replace(written("old idea", "heartbeat"), created_at=Instant(clock.now() - 60 * SECOND)))

@@ -11,9 +11,9 @@ import pytest
 
 from nudge.errors import ChannelUnavailableError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Dispatcher, Firing
-from nudge.queue.outcomes import Result
-from nudge.queue.records import Agent, FeedLine
+from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.timers import RETRY_DELAYS, Timer
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore

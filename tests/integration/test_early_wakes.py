@@ -10,10 +10,10 @@ import pytest
 from nudge.clock import SystemClock
 from nudge.errors import StoreError
 from nudge.instants import HOUR, SECOND, Instant
+from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.queue.early_wakes import EarlyWakes
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Agent
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore

@@ -11,12 +11,13 @@ import pytest
 
 from nudge.errors import ChannelUnavailableError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Agent, Lease, Message
-from nudge.queue.timers import RETRY_DELAYS, Timer
+from nudge.queue.timers import RETRY_DELAYS, Lease, Timer
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from tests.times import NOON

@@ -13,7 +13,7 @@ from nudge.attention.repeats import signature
 from nudge.attention.reserve import PING
 from nudge.attention.rules import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
 from nudge.instants import DAY, HOUR, MINUTE, Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from tests.times import NOON, TORONTO, toronto

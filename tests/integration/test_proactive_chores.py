@@ -7,20 +7,15 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.housekeeping import (
-    NO_SIGNAL_QUESTION,
-    SIGNAL_ASKED,
-    activity_timer,
-    ask_again_timer,
-)
+from nudge.attention.requests import DELAYED_UNTIL, ask_again_timer
+from nudge.coach.housekeeping import NO_SIGNAL_QUESTION, SIGNAL_ASKED, activity_timer
 from nudge.coach.notices import failure_notice, notice_timer
-from nudge.coach.person_documents import DELAYED_UNTIL
 from nudge.coach.store import Saying
 from nudge.errors import ChannelUnavailableError, NudgeError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Agent
 from nudge.queue.timers import Timer
 from tests.integration.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import NOON, TORONTO, toronto

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nudge.instants import DAY, HOUR, MINUTE, SECOND
+from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Priority
 from nudge.reminders import Status
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore

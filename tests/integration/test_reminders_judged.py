@@ -10,7 +10,7 @@ import pytest
 
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.queue.dispatch import Firing
-from nudge.queue.records import Priority
+from nudge.queue.inbox import Priority
 from nudge.queue.timers import Timer
 from nudge.reminders import Reply, Status
 from nudge.reminders.conditions import Question, Verdict

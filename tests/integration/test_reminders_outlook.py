@@ -76,7 +76,7 @@ def test_claims_are_the_coming_times_of_what_has_a_reserve(in_store: InStore) ->
 
 
 async def test_an_export_is_an_import(store: SqlStore) -> None:
-    from nudge.queue.records import Agent
+    from nudge.queue.agents import Agent
     from nudge.stores.open import open_sqlite
 
     await store.agents.add(Agent("coach", "coach", NOON))

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from nudge.attention.quiet import Person
-from nudge.cli.commands.init import make_home
 from nudge.errors import NotFoundError
+from nudge.home.create import make_home
 from nudge.home.folder import Home
 from nudge.home.settings import Settings
 from nudge.instants import to_datetime
+from nudge.queue.agents import Agent
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Agent
 from nudge.reminders import Reminders, ReminderSpec
 from nudge.simulation.carry_over import read_belongings
 from nudge.simulation.request import Request, simulations

@@ -21,7 +21,7 @@ from nudge.errors import (
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.progress.checkpoints import Checkpoints
-from nudge.progress.session_store import Session
+from nudge.progress.store import Session
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.spending.governor import Spending
 from nudge.spending.holds import HoldState
@@ -235,7 +235,7 @@ def test_winding_down_finishes_a_task_and_starts_none(in_store: InStore) -> None
 
 def test_asleep_no_model_is_called_and_the_refresh_wakes(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.progress.session_store import Session
+        from nudge.progress.store import Session
 
         await prepared(store)
         await store.sessions.save(Session("coach", "s1", 1, last_task="Fix the login test"), 0)

@@ -19,7 +19,7 @@ from typing import Any
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.compaction import message_tokens
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.stores.open import open_store
 from tests.integration.spend_together import PassingClock
 from tests.integration.spending_kit import spending_on

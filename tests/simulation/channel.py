@@ -10,8 +10,8 @@ from nudge.clock import Clock
 from nudge.errors import ChannelUnavailableError
 from nudge.instants import SECOND, Instant
 from nudge.queue.channel import Inbound, Outbound, Receipt
-from nudge.queue.records import Message
-from nudge.queue.store import Store
+from nudge.queue.outbox import Message
+from nudge.stores.store import SqlStore
 from tests.simulation.faults import Kind
 from tests.simulation.minds import Due
 from tests.simulation.processes import CURRENT, Crash, check_alive
@@ -32,7 +32,7 @@ class FaultyChannel:
     def __init__(
         self,
         clock: Clock,
-        store: Store,
+        store: SqlStore,
         due: Due,
         trace: Callable[[str], None],
         arrived: Callable[[Arrival], None],

@@ -16,7 +16,7 @@ from nudge.attention.reserve import PING
 from nudge.instants import MINUTE, Instant, rfc3339, to_datetime
 from nudge.queue.delivery import FRESH
 from nudge.spending.holds import HoldState
-from nudge.spending.ledger_table import _hold as hold_of
+from nudge.spending.tables import _hold as hold_of
 from tests.simulation.channel import Arrival
 from tests.simulation.scenario import AGENT, is_quiet
 from tests.times import TORONTO

@@ -8,10 +8,10 @@ from importlib import resources
 from random import Random
 
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339, start_of_day, to_datetime
-from nudge.queue.records import Agent
-from nudge.queue.store import Store
+from nudge.queue.agents import Agent
 from nudge.reminders import Reminder, ReminderSpec, Source, first_slot, make_reminder
 from nudge.reminders.changes import timer_at
+from nudge.stores.store import SqlStore
 from tests.times import TORONTO
 
 AGENT = "coach"
@@ -90,7 +90,7 @@ def document(name: str) -> bytes:
     return text.encode()
 
 
-async def prepare(scenario: Scenario, store: Store) -> None:
+async def prepare(scenario: Scenario, store: SqlStore) -> None:
     """The store as a command line has left it: an agent, its reminders and their timers."""
     await store.agents.add(Agent(AGENT, AGENT, scenario.start))
     async with store.transaction():

@@ -12,13 +12,11 @@ import pytest
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Attention
 from nudge.instants import Instant
-from nudge.queue.lane_table import SqlLanes
-from nudge.queue.outbox_table import SqlOutbox
-from nudge.queue.outcome_table import SqlOutcomes
+from nudge.queue.mail_tables import OutboxTable
+from nudge.queue.outbox import Sending
 from nudge.queue.outcomes import Outcome
-from nudge.queue.records import Lease, Sending
-from nudge.queue.timer_table import SqlTimers
-from nudge.queue.timers import Timer
+from nudge.queue.tables import LaneTable, OutcomeTable, TimerTable
+from nudge.queue.timers import Lease, Timer
 from nudge.spending import holds
 from nudge.stores.sqlite import SqliteDatabase
 from tests.simulation.faults import Kind
@@ -32,52 +30,52 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 def no_unique_claim(patch: pytest.MonkeyPatch) -> None:
     """Any daemon may work in any lane, whoever comes second settles as well, and an outcome is written over."""
     claimed: set[tuple[str, str]] = set()
-    take, record = SqlTimers.cancel, SqlOutcomes.record
+    take, record = TimerTable.cancel, OutcomeTable.record
 
     def owner() -> str:
         process = CURRENT.get()
         return process.owner if process else ""
 
-    async def not_mine(self: SqlTimers, now: Instant, limit: int) -> Sequence[str]:
+    async def not_mine(self: TimerTable, now: Instant, limit: int) -> Sequence[str]:
         rows = await self._db.all("timers_due_lanes", {"now": now, "horizon": -1, "window": 100, "limit": 100})
         return [row["lane"] for row in rows if (owner(), row["lane"]) not in claimed][:limit]
 
-    async def claim(self: SqlLanes, lanes: Iterable[str], owner: str, now: Instant, until: Instant) -> Sequence[Lease]:
+    async def claim(self: LaneTable, lanes: Iterable[str], owner: str, now: Instant, until: Instant) -> Sequence[Lease]:
         claimed.update((owner, lane) for lane in lanes)
         return [Lease(lane, owner, "anybody's", until) for lane in sorted(set(lanes))]
 
-    async def release(self: SqlLanes, leases: Iterable[Lease]) -> None:
+    async def release(self: LaneTable, leases: Iterable[Lease]) -> None:
         claimed.difference_update((lease.owner, lease.lane) for lease in leases)
 
-    async def held(self: SqlLanes, lease: Lease, *more: object) -> bool:
+    async def held(self: LaneTable, lease: Lease, *more: object) -> bool:
         return True
 
-    async def take_anyway(self: SqlTimers, timer: Timer, lease: Lease) -> bool:
+    async def take_anyway(self: TimerTable, timer: Timer, lease: Lease) -> bool:
         await take(self, timer.agent, timer.key)
         return True
 
-    async def record_anyway(self: SqlOutcomes, outcome: Outcome) -> bool:
+    async def record_anyway(self: OutcomeTable, outcome: Outcome) -> bool:
         await record(self, outcome)
         return True
 
-    patch.setattr(SqlTimers, "due_lanes", not_mine)
-    patch.setattr(SqlLanes, "claim_many", claim)
-    patch.setattr(SqlLanes, "release_many", release)
-    patch.setattr(SqlLanes, "assert_held", held)
-    patch.setattr(SqlLanes, "renew", held)
-    patch.setattr(SqlTimers, "take_held", take_anyway)
-    patch.setattr(SqlOutcomes, "record", record_anyway)
+    patch.setattr(TimerTable, "due_lanes", not_mine)
+    patch.setattr(LaneTable, "claim_many", claim)
+    patch.setattr(LaneTable, "release_many", release)
+    patch.setattr(LaneTable, "assert_held", held)
+    patch.setattr(LaneTable, "renew", held)
+    patch.setattr(TimerTable, "take_held", take_anyway)
+    patch.setattr(OutcomeTable, "record", record_anyway)
 
 
 def no_outbox_first(patch: pytest.MonkeyPatch) -> None:
     """The row does not say that its message is on its way before the channel is called."""
-    mark = SqlOutbox.mark
+    mark = OutboxTable.mark
 
-    async def mark_only_the_end(self: SqlOutbox, message_id: int, state: Sending, **more: Any) -> None:
+    async def mark_only_the_end(self: OutboxTable, message_id: int, state: Sending, **more: Any) -> None:
         if state is not Sending.SENDING:
             await mark(self, message_id, state, **more)
 
-    patch.setattr(SqlOutbox, "mark", mark_only_the_end)
+    patch.setattr(OutboxTable, "mark", mark_only_the_end)
 
 
 def no_single_transaction(patch: pytest.MonkeyPatch) -> None:

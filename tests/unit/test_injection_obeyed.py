@@ -16,8 +16,8 @@ import pytest
 from nudge.channels.telegram.updates import read_update
 from nudge.coach.documents import Document
 from nudge.instants import DAY, HOUR
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Inbound
-from nudge.queue.records import Agent
 from nudge.reminders import ReminderSpec, Source
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store

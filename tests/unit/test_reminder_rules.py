@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.queue.priority import Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders import Act, Late, Mode, Status, after_firing, after_passing, due, first_slot, judge
 from nudge.reminders.late import default_limit, late_label
 from nudge.schedules import At, Every, occurrences

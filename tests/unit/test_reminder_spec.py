@@ -9,7 +9,7 @@ import pytest
 
 from nudge.errors import NudgeError, UsageError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.queue.priority import Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders import (
     Condition,
     Late,

@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from nudge.cli.commands.init import make_home
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import ConfigError, StoreError, UsageError
+from nudge.home.create import make_home
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.home.settings import Settings
 from nudge.instants import DAY, HOUR, Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.models.offline import OfflineModel
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import Agent, FeedLine
+from nudge.queue.agents import Agent
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.schedules import Cron, Every
 from nudge.simulation.carry_over import from_the_start
 from nudge.simulation.documents import DocumentsInMemory

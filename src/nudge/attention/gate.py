@@ -11,9 +11,8 @@ from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
-from nudge.attention.state import AttentionRow
+from nudge.attention.store import AttentionRow, AttentionStore
 from nudge.instants import Instant, local_date
-from nudge.queue.store import Store
 
 CONFIGURED = "attention.configured"
 
@@ -30,7 +29,7 @@ class Gate:
 
     def __init__(
         self,
-        store: Store,
+        store: AttentionStore,
         person_of: PersonOf,
         claims_of: ClaimsOf,
         *,

@@ -1,4 +1,4 @@
-"""What the person wants of the coach's restraint, as one value that can be put back."""
+"""What the person asked for: quiet, "busy", "leave me alone", "30 more minutes". One value that can be put back."""
 
 from __future__ import annotations
 
@@ -7,11 +7,35 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.attention.restraint import RestraintKind, recognise
-from nudge.attention.waiting import look_again
-from nudge.coach.housekeeping import ASK_AGAIN, ask_again_timer
-from nudge.coach.person_documents import DELAYED_UNTIL
+from nudge.attention.rules import Rule
+from nudge.attention.store import AttentionStore
 from nudge.instants import Instant
-from nudge.queue.store import Store
+from nudge.queue.delivery import HELD
+from nudge.queue.inbox import LETTERS as LETTERS
+from nudge.queue.timers import Timer
+
+_LIFTED = frozenset(rule.value for rule in (Rule.QUIET_HOURS, Rule.QUIET_MODE, Rule.LEFT_ALONE, Rule.BUSY))
+"""Rules that the person may lift before their time."""
+
+
+async def look_again(store: AttentionStore, agent: str, now: Instant) -> None:
+    """The person changed what held messages back: ask the gate about them now, in the transaction that changes it."""
+    for timer in await store.timers.of_agent(agent):
+        if timer.due_at > now and not timer.attempts and await _is_held(store, timer):
+            await store.timers.set(timer.deferred(now))
+
+
+async def _is_held(store: AttentionStore, timer: Timer) -> bool:
+    if timer.key in (HELD, LETTERS):
+        return True
+    if timer.due_at == timer.slot_at:
+        return False
+    row = await store.outcomes.get(timer.agent, timer.key, timer.slot_at)
+    return row is not None and row.detail.get("rule") in _LIFTED
+
+
+DELAYED_UNTIL = "delayed_until"
+ASK_AGAIN = "ask-again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +60,7 @@ class Wishes:
 
 
 class PersonWishes:
-    def __init__(self, store: Store, gate: Gate) -> None:
+    def __init__(self, store: AttentionStore, gate: Gate) -> None:
         self._store = store
         self._gate = gate
 
@@ -102,3 +126,8 @@ class PersonWishes:
     async def _delay(self, agent: str, until: Instant, words: str) -> None:
         await self._store.notes.set(agent, DELAYED_UNTIL, int(until))
         await self._store.timers.set(ask_again_timer(agent, until, words))
+
+
+def ask_again_timer(agent: str, at: Instant, words: str = "") -> Timer:
+    """ "30 more min": look again then."""
+    return Timer.at(agent, ASK_AGAIN, ASK_AGAIN, at, payload={"words": words})

@@ -5,22 +5,24 @@ from datetime import date
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.bucket import PingBudget
 from nudge.attention.reserve import PING
-from nudge.attention.state import AttentionRow
+from nudge.attention.store import AttentionRow
 from nudge.database import Database, Row
 from nudge.instants import DAY, Instant
 
 _FORGET_AFTER = 7 * DAY
 
 
-class SqlAttention:
+class AttentionTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
     async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
+        """`to_change`, inside a transaction, keeps others from changing the row until its end."""
         row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
         return _row(row) if row else None
 
     async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:
+        """A full bucket and a person who wants nothing in particular; leaves a row that is there alone."""
         params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
         await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
 
@@ -34,12 +36,15 @@ class SqlAttention:
         await self._db.run("attention_set_left_alone", {"agent": agent, "on": int(on)})
 
     async def conversation(self, agent: str, now: Instant) -> None:
+        """The person wrote: a conversation is going on, and "leave me alone" is over."""
         await self._db.run("attention_conversation", {"agent": agent, "now": now})
 
     async def activity(self, agent: str, now: Instant) -> None:
+        """The phone gave a sign of life. It lifts nothing."""
         await self._db.run("attention_activity", {"agent": agent, "now": now})
 
     async def set_bucket(self, agent: str, budget: PingBudget) -> None:
+        """Another size, rate or level; the counters stay."""
         params = {
             "agent": agent,
             "capacity": budget.capacity,
@@ -50,6 +55,7 @@ class SqlAttention:
         await self._db.run("attention_set_bucket", params)
 
     async def take_ping(self, agent: str, now: Instant, today: date, at_least: int) -> bool:
+        """Debit one ping if the level is `at_least` so many micro-pings; one statement, True if it took one."""
         params = {"agent": agent, "now": now, "today": today.isoformat(), "at_least": at_least}
         return await self._db.run("attention_take_ping", params) > 0
 

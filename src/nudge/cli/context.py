@@ -14,6 +14,7 @@ from nudge.clock import SystemClock
 from nudge.home.folder import Home
 from nudge.home.settings import Settings
 from nudge.instants import Instant, zone_of
+from nudge.stores.inline import run_inline
 from nudge.stores.store import SqlStore
 
 T = TypeVar("T")
@@ -58,17 +59,6 @@ class Context:
     @property
     def colour(self) -> bool:
         return sys.stdout.isatty() and "NO_COLOR" not in os.environ
-
-
-def run_inline(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-    coroutine.close()
-    raise RuntimeError("a coroutine that must not wait did")
 
 
 def _with_server(url: str, work: Callable[[SqlStore], Coroutine[Any, Any, T]]) -> T:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nudge.cli.log_lines import Entry, feed_entry, outcome_entry
-from nudge.queue.outcomes import Outcome
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine, Outcome
 from nudge.stores.store import SqlStore
 
 _OVERLAP = 200

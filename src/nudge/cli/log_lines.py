@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.instants import Instant, rfc3339
-from nudge.queue.outcomes import Outcome
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine, Outcome
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from dataclasses import replace
 from typing import Protocol
 
 from nudge.coach.facts import CoachFacts
+from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
 from nudge.instants import DAY, MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
-from nudge.queue.store import Store
 
 log = logging.getLogger("nudge.thinking")
 
@@ -47,7 +47,7 @@ class Spender(Protocol):
 class Thinking:
     """The model and the rules behind one question."""
 
-    def __init__(self, store: Store, rules: Model, spender: Spender | None, *, outage: int = OUTAGE) -> None:
+    def __init__(self, store: CoachStore, rules: Model, spender: Spender | None, *, outage: int = OUTAGE) -> None:
         self._store = store
         self._rules = rules
         self._spender = spender

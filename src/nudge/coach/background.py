@@ -20,20 +20,19 @@ from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decis
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Letter, Priority
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.text import counted
 from nudge.spending.refusals import AsleepError
 
-KIND = "letters"
 ANSWER_TOKENS = 400
 LOOK_AGAIN = HOUR
 """After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
@@ -47,13 +46,13 @@ Replied = Callable[[int | str, str, Instant], Awaitable[object]]
 
 def letters_timer(agent: str, now: Instant) -> Timer:
     """There is something in the inbox. It waits its turn in the agent's own lane."""
-    return Timer.at(agent, KIND, KIND, now)
+    return Timer.at(agent, LETTERS, LETTERS, now)
 
 
 class Background:
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         gate: Gate,
         thinking: Thinking,

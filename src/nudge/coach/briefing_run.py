@@ -20,6 +20,7 @@ from nudge.coach.facts import CoachState
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
 from nudge.coach.unasked import Speaking, Words, fired, note_objection
 from nudge.errors import RetryableError
@@ -27,7 +28,6 @@ from nudge.instants import DAY, HOUR, MINUTE, Instant, local_date, start_of_day
 from nudge.model import ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer, late_by
 
 KIND = "briefing"
@@ -50,7 +50,7 @@ class Briefings:
 
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         thinking: Thinking,
         speaking: Speaking,

@@ -7,13 +7,12 @@ import re
 from nudge.coach.commands import Asked
 from nudge.coach.nudges import NUDGE, is_nudge, say_again_timer, short
 from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.store import Saying
+from nudge.coach.store import CoachStore, Saying
 from nudge.durations import format_duration, parse_duration
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import DAY, MINUTE, Instant
 from nudge.queue.channel import Inbound
-from nudge.queue.records import Message, Sending
-from nudge.queue.store import Store
+from nudge.queue.outbox import Message, Sending
 
 SNOOZE = 30 * MINUTE
 LONGEST_SNOOZE = 7 * DAY
@@ -27,7 +26,7 @@ _UNCONFIRMED = (Sending.SENDING, Sending.UNKNOWN)
 
 
 class Buttons:
-    def __init__(self, store: Store, reminders: PersonReminders) -> None:
+    def __init__(self, store: CoachStore, reminders: PersonReminders) -> None:
         self._store = store
         self._reminders = reminders
 

@@ -14,9 +14,9 @@ from nudge.coach.effects import apply_to_goals, apply_to_memory
 from nudge.coach.goals import parse_goals
 from nudge.coach.person_documents import GOALS, LAST_BEDTIME, MEMORY, Desk
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant, local_date
-from nudge.queue.store import Store
 
 NAMES = {
     UpdateMemory: "update_memory",
@@ -57,7 +57,7 @@ class ActionFailedError(NudgeError):
 
 class Actions:
     def __init__(
-        self, store: Store, desk: Desk, pages: Pages, wishes: PersonWishes, reminders: PersonReminders
+        self, store: CoachStore, desk: Desk, pages: Pages, wishes: PersonWishes, reminders: PersonReminders
     ) -> None:
         self._store = store
         self._desk = desk

@@ -13,10 +13,10 @@ from nudge.coach.documents import without_comments
 from nudge.coach.heartbeat_prompt import ago
 from nudge.coach.person_documents import GOALS, Desk
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
 from nudge.instants import Instant, local_date, to_datetime
 from nudge.queue.outcomes import MEANING, Outcome
-from nudge.queue.store import Store
 from nudge.reminders.store import ListedReminder
 
 DECISIONS = 5
@@ -35,7 +35,7 @@ async def no_budget(agent: str, now: Instant) -> str:
 class LookCommands:
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         gate: Gate,
         wishes: PersonWishes,

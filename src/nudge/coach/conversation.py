@@ -32,12 +32,12 @@ from nudge.coach.replies import Replies
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer as by_rules
 from nudge.coach.small_talk import chat
+from nudge.coach.store import CoachStore
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import Firing, Settlement
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
@@ -97,7 +97,7 @@ def turn_key(number: int) -> str:
 class Talk:
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         thinking: Thinking,
         replies: Replies,

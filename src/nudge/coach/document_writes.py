@@ -16,11 +16,11 @@ from typing import Any
 from nudge.coach.person_documents import Desk
 from nudge.coach.proactive import documents_timer
 from nudge.coach.replies import Replies
+from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant
 from nudge.queue.dispatch import Firing
-from nudge.queue.records import FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
 from nudge.queue.timers import Timer, talk_lane
 
 log = logging.getLogger("nudge.pages")
@@ -46,7 +46,7 @@ class Edit:
 
 
 class Pages:
-    def __init__(self, store: Store, desk: Desk, replies: Replies) -> None:
+    def __init__(self, store: CoachStore, desk: Desk, replies: Replies) -> None:
         self._store = store
         self._desk = desk
         self._replies = replies

@@ -22,13 +22,13 @@ from nudge.coach.heartbeat_prompt import heartbeat_prompt
 from nudge.coach.judgment import LONGEST_SILENCE, Judgment, Signature, should_ask, signature
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words, fired
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import FailureHook, Firing, Settlement
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.heartbeat")
@@ -56,7 +56,7 @@ class Heartbeat:
 
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         thinking: Thinking,
         speaking: Speaking,

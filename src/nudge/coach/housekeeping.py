@@ -5,27 +5,26 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from nudge.attention.requests import DELAYED_UNTIL, look_again
 from nudge.attention.rules import Candidate, Kind
-from nudge.attention.waiting import look_again
 from nudge.coach.bedtime import bedtime_nudge
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import DELAYED_UNTIL, LAST_BEDTIME, Desk
+from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.housekeeping")
 
-DOCUMENTS, ASK_AGAIN, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
+DOCUMENTS, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
     "documents",
-    "ask-again",
     "activity-check",
     "retention",
     "commit",
@@ -41,11 +40,6 @@ HALF_SAVED = 20 * SECOND
 """An editor may be in the middle of saving: a document that cannot be read is brought up when it stays so."""
 ALIVE_TRIES = 3
 _RETENTION_HOUR = 4 * HOUR
-
-
-def ask_again_timer(agent: str, at: Instant, words: str = "") -> Timer:
-    """ "30 more min": look again then."""
-    return Timer.at(agent, ASK_AGAIN, ASK_AGAIN, at, payload={"words": words})
 
 
 def activity_timer(agent: str, now: Instant) -> Timer:
@@ -68,7 +62,7 @@ class Housekeeping:
 
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         briefings: Briefings,
         speaking: Speaking,

@@ -18,12 +18,11 @@ from nudge.coach.conversation import KIND, Heard, turn_key
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
 from nudge.coach.nudges import short
 from nudge.coach.replies import Replies
-from nudge.coach.store import Saying
+from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.queue.channel import Inbound
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
@@ -38,7 +37,7 @@ FAILED = "Sorry, I could not take in your last message; my log says why. Please 
 class Listener:
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         clock: Clock,
         wishes: PersonWishes,
         replies: Replies,

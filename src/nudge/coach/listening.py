@@ -26,11 +26,11 @@ from nudge.coach.redact import Redaction, Redactor
 from nudge.coach.replies import KIND as REPLY
 from nudge.coach.replies import Replies
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
+from nudge.coach.store import CoachStore
 from nudge.coach.undo import Undo
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Handler
-from nudge.queue.store import Store
 
 WELCOME = (
     "Hi, I'm your coach. I keep an eye on your day: I write in the morning, before bed, and when something is due; "
@@ -41,7 +41,7 @@ WELCOME = (
 class Talking:
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         clock: Clock,
         desk: Desk,
         gate: Gate,

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.person_documents import Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.instants import DAY, Instant
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.dispatch import FailureHook, Firing
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 from nudge.redaction import redact
 
@@ -62,7 +62,7 @@ class Notices:
         return complaint is not None and complaint.version == version
 
 
-def failure_notice(store: Store, secrets: Iterable[str] = ()) -> FailureHook:
+def failure_notice(store: CoachStore, secrets: Iterable[str] = ()) -> FailureHook:
     """The dispatcher's hook: one notice to the person per incident, without secrets, through the gate.
 
     The dispatcher calls it once for a series of attempts; the same failure in a later series of the same day is no

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nudge.instants import Instant
-from nudge.queue.records import Message
+from nudge.queue.outbox import Message
 from nudge.queue.timers import Timer
 
 NUDGE = "nudge"

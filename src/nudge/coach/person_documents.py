@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import time
 
 from nudge.attention.quiet import Person
+from nudge.attention.requests import DELAYED_UNTIL
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
@@ -18,11 +19,10 @@ from nudge.coach.goals import Goals, parse_goals
 from nudge.coach.heartbeat_prompt import Documents
 from nudge.coach.memory import parse_memory
 from nudge.coach.review import Review
-from nudge.coach.store import Saying
+from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets, choose
 from nudge.errors import NotConfiguredError
 from nudge.instants import HOUR, Instant, local_date, start_of_day
-from nudge.queue.store import Store
 
 log = logging.getLogger("nudge.desk")
 
@@ -33,7 +33,6 @@ PROACTIVE = ("heartbeat", "briefing", "routine")
 GOOD_TARGETS = "targets.good"
 REPORTED = "targets.reported"
 REVIEW = "review"
-DELAYED_UNTIL = "delayed_until"
 LAST_BEDTIME = "bedtime.last"
 _MOST_REPORTED = 50
 
@@ -65,7 +64,7 @@ class Desk:
     510
     """
 
-    def __init__(self, store: Store, files: DocumentFiles, default_timezone: str) -> None:
+    def __init__(self, store: CoachStore, files: DocumentFiles, default_timezone: str) -> None:
         self._store = store
         self._files = files
         self._default = Targets(timezone=default_timezone)

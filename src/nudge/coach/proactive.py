@@ -6,22 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nudge.attention.gate import Gate
+from nudge.attention.requests import ASK_AGAIN
 from nudge.coach import heartbeat as beats
 from nudge.coach.answering import Thinking
 from nudge.coach.briefing_run import KIND as BRIEFING
 from nudge.coach.briefing_run import Briefings, OpenReview
 from nudge.coach.heartbeat import DecisionLog, DueOf, Heartbeat
-from nudge.coach.housekeeping import (
-    ACTIVITY,
-    ALIVE,
-    ASK_AGAIN,
-    COMMIT,
-    DOCUMENTS,
-    PULL,
-    RETENTION,
-    Housekeeping,
-    alive_timer,
-)
+from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, DOCUMENTS, PULL, RETENTION, Housekeeping, alive_timer
 from nudge.coach.housekeeping import documents_timer as documents_timer
 from nudge.coach.judgment import LONGEST_SILENCE
 from nudge.coach.notices import KIND as NOTICE
@@ -29,11 +20,11 @@ from nudge.coach.notices import Notices, failure_notice
 from nudge.coach.nudges import SAY_AGAIN
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
+from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Handler
-from nudge.queue.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +41,7 @@ class Proactive:
 
     def __init__(
         self,
-        store: Store,
+        store: CoachStore,
         desk: Desk,
         gate: Gate,
         delivery: Delivery,

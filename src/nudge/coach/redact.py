@@ -13,21 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
+from nudge.attention.requests import ASK_AGAIN
 from nudge.coach.actions import UpdateMemory
 from nudge.coach.document_writes import Edit, Pages
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose, replace_section_lines
 from nudge.coach.effects import apply_to_memory
 from nudge.coach.facts import CoachFacts, Purpose, Turn
-from nudge.coach.housekeeping import ASK_AGAIN
 from nudge.coach.memory import CONTEXT, REVIEWS
 from nudge.coach.person_documents import MEMORY, Desk
 from nudge.coach.rules import answer
-from nudge.coach.store import Saying
+from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Undo
 from nudge.errors import NotConfiguredError
 from nudge.instants import DAY, Instant, local_date
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.redaction")
@@ -53,7 +52,9 @@ class Redactor(Protocol):
 
 
 class Redaction:
-    def __init__(self, store: Store, desk: Desk, pages: Pages, undo: Undo, redactor: Redactor | None = None) -> None:
+    def __init__(
+        self, store: CoachStore, desk: Desk, pages: Pages, undo: Undo, redactor: Redactor | None = None
+    ) -> None:
         self._store = store
         self._desk = desk
         self._pages = pages

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from nudge.coach.documents import readable
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
-from nudge.queue.records import Message
+from nudge.queue.outbox import Message
 from nudge.redaction import HIDDEN
 
 KIND = "reply"

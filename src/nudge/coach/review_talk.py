@@ -15,12 +15,12 @@ from nudge.coach.pruning import prune
 from nudge.coach.replies import KIND as REPLY
 from nudge.coach.replies import Replies
 from nudge.coach.review import Effects, Event, Review, Said, Status, Step, advance, start
+from nudge.coach.store import CoachStore
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import NotConfiguredError, UsageError
 from nudge.instants import Instant, local_date
 from nudge.queue.dispatch import Firing
-from nudge.queue.records import FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
 from nudge.queue.timers import Timer, talk_lane
 
 TIMEOUT = "review-timeout"
@@ -37,7 +37,7 @@ class Outcome:
 
 
 class ReviewTalk:
-    def __init__(self, store: Store, desk: Desk, pages: Pages, replies: Replies, undo: Undo) -> None:
+    def __init__(self, store: CoachStore, desk: Desk, pages: Pages, replies: Replies, undo: Undo) -> None:
         self._store = store
         self._desk = desk
         self._pages = pages

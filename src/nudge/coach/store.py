@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nudge.instants import Instant
+from nudge.reminders.store import ReminderStore
+from nudge.spending.store import SpendingStore
+
+if TYPE_CHECKING:
+    from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +27,24 @@ class Saying:
     id: int = 0
 
 
-class Conversations(Protocol):
-    async def add(self, saying: Saying) -> int: ...
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One row: its words, and what it knows besides."""
 
-    async def recent(self, agent: str, limit: int = 50) -> Sequence[Saying]:
-        """Newest first."""
-        ...
-
-    async def redact(self, agent: str, count: int) -> Sequence[Saying]:
-        """Delete the newest so many, in the archive too; what was deleted, newest first."""
-        ...
-
-    async def archive(self, agent: str, before: Instant) -> int:
-        """Move what is older into the archive."""
-        ...
+    place: str
+    id: int
+    words: str
+    detail: Mapping[str, Any] = field(default_factory=dict)
 
 
-class Activity(Protocol):
-    async def add(self, agent: str, at: Instant) -> None: ...
+class CoachStore(ReminderStore, SpendingStore, Protocol):
+    """What the coach needs of the store."""
 
-    async def since(self, agent: str, since: Instant) -> Sequence[Instant]: ...
-
-    async def prune(self, agent: str, before: Instant) -> int: ...
-
-
-class Periods(Protocol):
-    async def claim(self, agent: str, kind: str, period: str, now: Instant) -> bool:
-        """Take the turn of a period; False if it was taken before. Part of the transaction that says the briefing."""
-        ...
-
-    async def taken(self, agent: str, kind: str, period: str) -> Instant | None: ...
+    @property
+    def conversations(self) -> ConversationTable: ...
+    @property
+    def activity(self) -> ActivityTable: ...
+    @property
+    def periods(self) -> PeriodTable: ...
+    @property
+    def traces(self) -> TraceTable: ...

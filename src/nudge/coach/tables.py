@@ -1,13 +1,16 @@
+"""What was said, signs of life, briefings that had their turn, and where words were left, in the database."""
+
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
-from nudge.coach.store import Saying
+from nudge.coach.store import Saying, Trace
 from nudge.database import Database, Row
 from nudge.instants import Instant
 
 
-class SqlConversations:
+class ConversationTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -23,9 +26,11 @@ class SqlConversations:
         return int((await self._db.returning("conversations_add", params))["id"])
 
     async def recent(self, agent: str, limit: int = 50) -> Sequence[Saying]:
+        """Newest first."""
         return [_saying(row) for row in await self._db.all("conversations_recent", {"agent": agent, "limit": limit})]
 
     async def redact(self, agent: str, count: int) -> Sequence[Saying]:
+        """Delete the newest so many, in the archive too; what was deleted, newest first."""
         async with self._db.transaction():
             rows = await self._db.all("conversations_with_archive", {"agent": agent, "limit": count})
             for row in rows:
@@ -34,12 +39,13 @@ class SqlConversations:
         return [_saying(row) for row in rows]
 
     async def archive(self, agent: str, before: Instant) -> int:
+        """Move what is older into the archive."""
         async with self._db.transaction():
             await self._db.run("conversations_copy_to_archive", {"agent": agent, "before": before})
             return await self._db.run("conversations_delete_old", {"agent": agent, "before": before})
 
 
-class SqlActivity:
+class ActivityTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -53,11 +59,12 @@ class SqlActivity:
         return await self._db.run("activity_prune", {"agent": agent, "before": before})
 
 
-class SqlPeriods:
+class PeriodTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
     async def claim(self, agent: str, kind: str, period: str, now: Instant) -> bool:
+        """Take the turn of a period; False if it was taken before. Part of the transaction that says the briefing."""
         params = {"agent": agent, "kind": kind, "period": period, "at": now}
         return await self._db.run("periods_claim", params) > 0
 
@@ -76,3 +83,23 @@ def _saying(row: Row) -> Saying:
         bool(row["forwarded"]),
         row["id"],
     )
+
+
+_WITH_DETAIL = ("outcomes", "letters")
+
+
+class TraceTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def since(self, agent: str, since: Instant) -> Sequence[Trace]:
+        """Every row of that agent that was written at or after the instant."""
+        rows = await self._db.all("traces_since", {"agent": agent, "since": since})
+        return [Trace(row["place"], row["id"], row["words"], json.loads(row["detail"])) for row in rows]
+
+    async def rewrite(self, trace: Trace) -> None:
+        """Put these words and this detail into the row, whatever it said before."""
+        params = {"id": trace.id, "words": trace.words}
+        if trace.place in _WITH_DETAIL:
+            params["detail"] = json.dumps(dict(trace.detail), ensure_ascii=False)
+        await self._db.run(f"traces_rewrite_{trace.place}", params)

@@ -12,8 +12,8 @@ from nudge.coach.person_documents import Desk
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Settlement
+from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
-from nudge.queue.records import Message
 from nudge.queue.timers import late_by
 from nudge.redaction import HIDDEN
 

@@ -13,9 +13,9 @@ from nudge.coach.edits import replace_prose
 from nudge.coach.memory import CONTEXT, set_recent_context
 from nudge.coach.person_documents import MEMORY
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
 from nudge.instants import Instant
-from nudge.queue.store import Store
 
 DONE = "undo"
 KEPT = 10
@@ -63,7 +63,7 @@ class Deed:
 
 
 class Undo:
-    def __init__(self, store: Store, pages: Pages, wishes: PersonWishes, reminders: PersonReminders) -> None:
+    def __init__(self, store: CoachStore, pages: Pages, wishes: PersonWishes, reminders: PersonReminders) -> None:
         self._store = store
         self._pages = pages
         self._wishes = wishes

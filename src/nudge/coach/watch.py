@@ -8,8 +8,8 @@ from collections.abc import Callable
 from nudge.clock import Clock
 from nudge.coach.housekeeping import documents_timer
 from nudge.coach.person_documents import Desk
+from nudge.coach.store import CoachStore
 from nudge.errors import NudgeError
-from nudge.queue.store import Store
 
 log = logging.getLogger("nudge.watch")
 
@@ -24,7 +24,7 @@ class Watch:
     """
 
     def __init__(
-        self, store: Store, clock: Clock, desk: Desk, poke: Callable[[], None], every: float = LOOK_SECONDS
+        self, store: CoachStore, clock: Clock, desk: Desk, poke: Callable[[], None], every: float = LOOK_SECONDS
     ) -> None:
         self._store = store
         self._clock = clock

@@ -9,7 +9,6 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.clock import Clock
 from nudge.coach.answering import Thinking
-from nudge.coach.background import KIND as LETTERS
 from nudge.coach.background import Background
 from nudge.coach.command_look import no_budget
 from nudge.coach.conversation import KIND as TURN
@@ -26,18 +25,19 @@ from nudge.coach.watch import Watch
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
-from nudge.queue.agents import Agents
+from nudge.queue.agents import Agent, Agents
 from nudge.queue.channel import Inbound, Messenger
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing, Handler
-from nudge.queue.records import Agent, Message, Priority
-from nudge.queue.store import Store
+from nudge.queue.inbox import LETTERS as LETTERS
+from nudge.queue.inbox import Priority
+from nudge.queue.outbox import Message
 from nudge.reminders import KIND as REMINDER
 from nudge.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seeding
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ACTIVITY
-from nudge.reminders.second_look import Welcome
+from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import Seeds
 from nudge.reminders.service import random_id
 from nudge.spending.alerts import MAIL, Alerts, Mailer
@@ -47,6 +47,7 @@ from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.spending.purse import SWEEP
 from nudge.spending.routing import Routes
+from nudge.stores.store import SqlStore
 
 
 class NoCommands:
@@ -63,7 +64,7 @@ class Ports:
     `model` is the one that is paid for; without it the `rules` do all the thinking.
     """
 
-    store: Store
+    store: SqlStore
     clock: Clock
     messenger: Messenger
     documents: DocumentFiles
@@ -108,7 +109,7 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger, Welcome(store, self.desk.person))
+        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
         self.gate = Gate(
             store,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from nudge.channels.terminal import Stream, TerminalMessenger
 from nudge.coach.polling import Polling
+from nudge.daemon.set_up import telegram_token
 from nudge.home.config import Config
-from nudge.home.set_up import telegram_token
 from nudge.home.settings import Settings
 from nudge.queue.agents import DEFAULT
 from nudge.queue.channel import Messenger

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from nudge.clock import Clock
     from nudge.daemon.assemble import Daemon
     from nudge.daemon.control import Endpoint
-    from nudge.queue.records import Message
-    from nudge.queue.store import Store
+    from nudge.queue.outbox import Message
+    from nudge.stores.store import SqlStore
 
 STILL_THERE = 10 * SECOND
 """A terminal that has not asked for so long is gone."""
@@ -33,7 +33,7 @@ _MOST = 50
 class TerminalsBeside:
     """The person's channel, except for answers to what was typed in a terminal that still listens."""
 
-    def __init__(self, channel: Messenger, store: Store, clock: Clock) -> None:
+    def __init__(self, channel: Messenger, store: SqlStore, clock: Clock) -> None:
         self._channel = channel
         self._store = store
         self._clock = clock

@@ -61,7 +61,7 @@ def _python(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 def _home(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     if not home.exists:
         if fix:
-            from nudge.cli.commands.init import make_home
+            from nudge.home.create import make_home
 
             make_home(home)
             yield Finding("home", "ok", f"made {home.path}")
@@ -102,7 +102,7 @@ def _secrets(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.home.set_up import checked
+    from nudge.daemon.set_up import checked
 
     settings = Settings.read(home)
     checked(settings)
@@ -135,7 +135,7 @@ def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     """Ask Telegram and the model's service whether they take what the home has for them. It costs nothing."""
     import asyncio
 
-    from nudge.home.set_up import checked, pays, telegram_token
+    from nudge.daemon.set_up import checked, pays, telegram_token
 
     settings = Settings.read(home)
     try:
@@ -213,7 +213,7 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _examine_sqlite(path: Path) -> Finding:
-    from nudge.cli.context import run_inline
+    from nudge.stores.inline import run_inline
     from nudge.stores.sqlite import SqliteDatabase
     from nudge.stores.store import SqlStore
 

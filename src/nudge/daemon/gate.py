@@ -6,11 +6,11 @@ from nudge.attention.gate import Gate
 from nudge.coach.person_documents import Desk
 from nudge.home.documents import HomeDocuments
 from nudge.home.settings import Settings
-from nudge.queue.store import Store
 from nudge.reminders import Reminders
+from nudge.stores.store import SqlStore
 
 
-async def gate_of(store: Store, settings: Settings, agent: str) -> Gate:
+async def gate_of(store: SqlStore, settings: Settings, agent: str) -> Gate:
     """As the daemon has it, for commands that work without one."""
     section = settings.table.get("attention")
     options = section if isinstance(section, dict) else {}

@@ -32,9 +32,9 @@ from nudge.home.set_aside import set_aside
 from nudge.home.settings import Settings
 from nudge.queue.channel import Outbound
 from nudge.queue.early_wakes import EarlyWakes
-from nudge.queue.records import FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store, sqlite_path
+from nudge.stores.store import SqlStore
 
 log = logging.getLogger("nudge.daemon")
 
@@ -63,7 +63,7 @@ async def serve(settings: Settings, *, terminal: bool = False, empty_database: b
         lock.release()
 
 
-async def _open(settings: Settings, clock: SystemClock, *, empty_database: bool) -> tuple[Store, str | None]:
+async def _open(settings: Settings, clock: SystemClock, *, empty_database: bool) -> tuple[SqlStore, str | None]:
     try:
         return await open_store(settings.database_url), None
     except StoreCorruptError:
@@ -74,7 +74,7 @@ async def _open(settings: Settings, clock: SystemClock, *, empty_database: bool)
 
 
 async def _run(
-    settings: Settings, config: Config, store: Store, clock: SystemClock, instance: str, *, terminal: bool
+    settings: Settings, config: Config, store: SqlStore, clock: SystemClock, instance: str, *, terminal: bool
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in settings.environment
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=settings.home.chat_history) if terminal else None

@@ -7,6 +7,7 @@ from nudge.channels.smtp import SmtpMailer
 from nudge.clock import Clock
 from nudge.coach.proactive import Rhythm
 from nudge.daemon.assemble import Options, Ports
+from nudge.daemon.set_up import pays
 from nudge.durations import parse_duration
 from nudge.errors import NudgeError
 from nudge.home.command_conditions import CommandConditions
@@ -18,17 +19,16 @@ from nudge.home.git_history import GitHistory
 from nudge.home.logs import LogRedaction
 from nudge.home.prices import load_prices
 from nudge.home.seeds import HomeSeeds
-from nudge.home.set_up import pays
 from nudge.home.settings import Settings
 from nudge.home.spending_plan import plan_of, routes_of, turn_of
 from nudge.model import Model
 from nudge.models.offline import OfflineModel
+from nudge.queue.agents import Agent
 from nudge.queue.channel import Messenger
-from nudge.queue.records import Agent
-from nudge.queue.store import Store
+from nudge.stores.store import SqlStore
 
 
-def ports_of(settings: Settings, config: Config, store: Store, clock: Clock, messenger: Messenger) -> Ports:
+def ports_of(settings: Settings, config: Config, store: SqlStore, clock: Clock, messenger: Messenger) -> Ports:
     home, environment = settings.home, settings.environment
     healthcheck = environment.get("NUDGE_HEALTHCHECK_URL")
     return Ports(

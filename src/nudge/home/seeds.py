@@ -11,7 +11,7 @@ from nudge.home.folder import Home
 from nudge.home.roles import RoleReminder, load_role, load_roles, role_path
 from nudge.home.routines import condition_fields, read_routine, routine_files, timing_fields
 from nudge.instants import Instant
-from nudge.queue.records import Agent
+from nudge.queue.agents import Agent
 from nudge.reminders import ReminderSpec, Source, make_reminder
 from nudge.reminders.seeding import Problem, Wanted
 

@@ -15,8 +15,7 @@ from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredErro
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, Turn
 from nudge.progress.compaction import Compaction, Message, compact, transcript
-from nudge.progress.session_store import Session
-from nudge.queue.store import Store
+from nudge.progress.store import ProgressStore, Session
 from nudge.spending.governor import Spending
 
 HISTORY_TOKENS = 60_000
@@ -36,7 +35,7 @@ _INSTRUCTIONS = (
 class Checkpoints:
     """
     >>> from nudge.stores.open import open_sqlite
-    >>> from nudge.queue.records import Agent
+    >>> from nudge.queue.agents import Agent
     >>> import asyncio
     >>> async def main():
     ...     store = open_sqlite(":memory:")
@@ -53,7 +52,7 @@ class Checkpoints:
 
     def __init__(
         self,
-        store: Store,
+        store: ProgressStore,
         *,
         limit: int = HISTORY_TOKENS,
         down_to: int = DOWN_TO_TOKENS,

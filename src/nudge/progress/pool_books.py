@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.instants import Instant
 from nudge.progress.pool_claims import ClaimTree
-from nudge.progress.pool_store import ClosedUse, MemberBooks, MemberRow, PoolRow
 from nudge.progress.pool_tree import Holder, ReservationState
+from nudge.progress.store import ClosedUse, MemberBooks, MemberRow, PoolRow
 from nudge.spending.holds import AccountKey, AccountKind
 from nudge.spending.money import Micros
 from nudge.spending.store import AccountRow

@@ -14,9 +14,8 @@ from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.progress.pool_books import PoolBooks, PoolShare, PoolStatus, member_key, run_key
 from nudge.progress.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents
-from nudge.progress.pool_store import MemberRow, PoolRow
+from nudge.progress.store import MemberRow, PoolRow, ProgressStore
 from nudge.queue.dispatch import Firing
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 from nudge.spending.holds import lock_order
 from nudge.spending.money import Amount, Micros, as_micros, format_money
@@ -38,7 +37,7 @@ class Pools:
 
     def __init__(
         self,
-        store: Store,
+        store: ProgressStore,
         *,
         keeps_percent: int = PARENT_KEEPS_PERCENT,
         gets_percent: int = CHILD_GETS_PERCENT,

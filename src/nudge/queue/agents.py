@@ -3,18 +3,41 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Protocol
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant
-from nudge.queue.records import Agent, FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
+from nudge.queue.store import QueueStore
 
 DEFAULT = "coach"
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A named long-lived actor. A removed one keeps its history and its name can be taken again."""
+
+    name: str
+    role: str
+    created_at: Instant
+    removed_at: Instant | None = None
+
+
+class _Reminders(Protocol):
+    async def cancel_all(self, agent: str, reason: str) -> int: ...
+
+
+class AgentStore(QueueStore, Protocol):
+    """Removing an agent ends its reminders too."""
+
+    @property
+    def reminders(self) -> _Reminders: ...
+
+
 class Agents:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: AgentStore) -> None:
         self._store = store
 
     async def ensure_default(self, now: Instant) -> None:

@@ -10,14 +10,13 @@ import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
-from nudge.attention.rules import Allow, Decision, Defer, Refuse
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import MINUTE, Instant
 from nudge.queue.channel import Button, Messenger, Outbound
 from nudge.queue.dispatch import Firing
-from nudge.queue.outcomes import Result
-from nudge.queue.records import FeedLine, Message, Sending
-from nudge.queue.store import Store
+from nudge.queue.outbox import Drop, Message, Sending, Wait
+from nudge.queue.outcomes import FeedLine, Result
+from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
 from nudge.redaction import redact
 
@@ -35,17 +34,17 @@ REPEAT_MARK = "(possibly a repeat: I was interrupted while sending) "
 _GROWING = 3  # tries after 5, 15 and 45 seconds, as everywhere
 
 MessengerOf = Callable[[str], Messenger]
-StillWelcome = Callable[[Message, Instant], Awaitable[Decision]]
+StillWelcome = Callable[[Message, Instant], Awaitable[Wait | Drop | None]]
 
 
-async def _always(message: Message, now: Instant) -> Decision:
-    return Allow()
+async def _always(message: Message, now: Instant) -> None:
+    return None
 
 
 class Delivery:
     """`still_welcome` is asked about messages that have waited for their way out."""
 
-    def __init__(self, store: Store, messenger_of: MessengerOf, still_welcome: StillWelcome = _always) -> None:
+    def __init__(self, store: QueueStore, messenger_of: MessengerOf, still_welcome: StillWelcome = _always) -> None:
         self._store = store
         self._messenger_of = messenger_of
         self._still_welcome = still_welcome
@@ -71,10 +70,10 @@ class Delivery:
         held: dict[int, Instant] = {}
         for message in await self._store.outbox.pending(agent):
             match await self._objection(message, firing.now):
-                case Defer(until):
+                case Wait(until):
                     held[message.id] = until
-                case Refuse(rule):
-                    await self._drop(message, firing, rule.sentence)
+                case Drop(reason):
+                    await self._drop(message, firing, reason)
                 case _:
                     await self._send(message, messenger, firing)
         async with firing.settle() as settlement:
@@ -86,10 +85,10 @@ class Delivery:
             elif held:
                 await self._store.timers.set(held_timer(agent, min(held.values())))
 
-    async def _objection(self, message: Message, now: Instant) -> Decision:
+    async def _objection(self, message: Message, now: Instant) -> Wait | Drop | None:
         again = message.state is Sending.PENDING or (message.asked and not message.possibly_repeated)
         if not again or -FRESH < now - message.created_at < FRESH:
-            return Allow()
+            return None
         return await self._still_welcome(message, now)
 
     async def _send(self, message: Message, messenger: Messenger, firing: Firing) -> None:

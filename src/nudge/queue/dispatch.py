@@ -18,10 +18,9 @@ from typing import Any
 from nudge.clock import Clock
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import SECOND, Instant, rfc3339
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import FeedLine, Lease
-from nudge.queue.store import Store
-from nudge.queue.timers import LONGEST_DELAY, Timer
+from nudge.queue.outcomes import FeedLine, Outcome, Result
+from nudge.queue.store import QueueStore
+from nudge.queue.timers import LONGEST_DELAY, Lease, Timer
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.dispatch")
@@ -82,7 +81,7 @@ class Firing:
     """One due timer in the hands of its handler. `now` was read once, when it was picked up."""
 
     def __init__(
-        self, timer: Timer, now: Instant, lease: Lease, store: Store, after_commit: Callable[[], None]
+        self, timer: Timer, now: Instant, lease: Lease, store: QueueStore, after_commit: Callable[[], None]
     ) -> None:
         self.timer = timer
         self.now = now
@@ -175,7 +174,7 @@ class Firing:
 class Dispatcher:
     def __init__(
         self,
-        store: Store,
+        store: QueueStore,
         clock: Clock,
         handlers: Mapping[str, Handler],
         *,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from nudge.clock import Clock
 from nudge.errors import StoreError
-from nudge.queue.store import Store
+from nudge.queue.store import QueueStore
 
 log = logging.getLogger("nudge.wakes")
 
@@ -15,7 +15,7 @@ RETRY_SECONDS = 15.0
 
 
 class EarlyWakes:
-    def __init__(self, store: Store, clock: Clock, poke: Callable[[], None]) -> None:
+    def __init__(self, store: QueueStore, clock: Clock, poke: Callable[[], None]) -> None:
         self._store = store
         self._clock = clock
         self._poke = poke

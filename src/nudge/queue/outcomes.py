@@ -53,3 +53,14 @@ class Outcome:
     final: bool = True
     id: int = 0
     revision: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedLine:
+    """One thing that happened, in words for the person."""
+
+    at: Instant
+    agent: str
+    kind: str
+    text: str
+    id: int = 0

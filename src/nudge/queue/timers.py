@@ -69,6 +69,17 @@ class Timer:
         return replace(self, due_at=Instant(now + delay), attempts=self.attempts + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to run a lane's timers until `until`. `token` is unlike any other: it fences the writes of a daemon
+    that lost the lane."""
+
+    lane: str
+    owner: str
+    token: str
+    until: Instant
+
+
 def talk_lane(agent: str) -> str:
     """The lane of what the person says: an answer must not wait for what the agent thinks about by itself."""
     return f"{agent}/talk"

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from nudge.errors import NotFoundError, StoreError
 from nudge.instants import Instant
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.reminders import KIND, Reminder
+from nudge.reminders.store import ReminderStore
 
 _TRIES = 10
 SNOOZED = "snoozed"
@@ -32,7 +31,7 @@ class Change:
 Step = Callable[[Reminder, Timer | None], Change]
 
 
-async def change(store: Store, reminder_id: str, now: Instant, step: Step) -> Reminder:
+async def change(store: ReminderStore, reminder_id: str, now: Instant, step: Step) -> Reminder:
     """Let `step` decide on the reminder as it is, and write what it says in one transaction.
 
     The timer is taken first, then the reminder is locked: who fires it does so in this order too. If the timer was
@@ -53,7 +52,7 @@ async def change(store: Store, reminder_id: str, now: Instant, step: Step) -> Re
     raise StoreError(f"{reminder_id} is being fired again and again.", next_step="Try again in a moment.")
 
 
-async def _write(store: Store, before: Reminder, timer: Timer | None, decided: Change, now: Instant) -> None:
+async def _write(store: ReminderStore, before: Reminder, timer: Timer | None, decided: Change, now: Instant) -> None:
     if timer is not None and (decided.timer is None or decided.timer.slot_at != timer.slot_at):
         await _end_occurrence(store, timer, now, decided.said or "The reminder was changed before it was delivered.")
     if decided.reminder != before:
@@ -65,7 +64,7 @@ async def _write(store: Store, before: Reminder, timer: Timer | None, decided: C
         await store.feed.add(FeedLine(now, before.agent, decided.kind, decided.said))
 
 
-async def _end_occurrence(store: Store, timer: Timer, now: Instant, reason: str) -> None:
+async def _end_occurrence(store: ReminderStore, timer: Timer, now: Instant, reason: str) -> None:
     """An occurrence that was due or put off has its row or must get one; one that lies ahead never happened."""
     row = await store.outcomes.get(timer.agent, timer.key, timer.slot_at)
     if row is None and timer.slot_at > now:
@@ -76,7 +75,7 @@ async def _end_occurrence(store: Store, timer: Timer, now: Instant, reason: str)
         )
 
 
-async def on_free_slot(store: Store, timer: Timer) -> Timer:
+async def on_free_slot(store: ReminderStore, timer: Timer) -> Timer:
     """The timer, a microsecond on where its slot has its outcome already (a single time set anew to what it was): the
     new occurrence needs a row of its own."""
     slot_at = timer.slot_at

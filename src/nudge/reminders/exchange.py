@@ -9,10 +9,10 @@ from typing import Any
 from nudge.errors import NudgeError, StoreError, UsageError
 from nudge.instants import Instant
 from nudge.queue.agents import Agents
-from nudge.queue.store import Store
 from nudge.reminders import Reminder, Source, Status, first_slot, reminder_from_json, reminder_to_json
 from nudge.reminders.changes import on_free_slot, timer_at
 from nudge.reminders.service import random_id
+from nudge.reminders.store import ReminderStore
 
 FORMAT = "nudge-reminders"
 VERSION = 1
@@ -30,7 +30,7 @@ class Imported:
 
 
 class Exchange:
-    def __init__(self, store: Store, *, new_id: Callable[[], str] = random_id) -> None:
+    def __init__(self, store: ReminderStore, *, new_id: Callable[[], str] = random_id) -> None:
         self._store = store
         self._new_id = new_id
 

@@ -11,7 +11,6 @@ from nudge.durations import format_duration
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.dispatch import Firing, Settlement, TimerChangedError
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 from nudge.reminders import (
@@ -32,6 +31,7 @@ from nudge.reminders.changes import SNOOZED
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.handover import Handover
 from nudge.reminders.late import TOLERANCE, time_in_words
+from nudge.reminders.store import ReminderStore
 from nudge.schedules import Idle
 
 ACTIVITY = "activity"
@@ -49,7 +49,7 @@ class GateLike(Protocol):
 
 
 class ReminderFiring:
-    def __init__(self, store: Store, handover: Handover, gate: GateLike, conditions: Conditions) -> None:
+    def __init__(self, store: ReminderStore, handover: Handover, gate: GateLike, conditions: Conditions) -> None:
         self._store = store
         self._handover = handover
         self._gate = gate

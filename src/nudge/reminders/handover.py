@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from nudge.instants import Instant
-from nudge.queue.records import Letter, Message, Priority
-from nudge.queue.store import Store
+from nudge.queue.inbox import Letter, Priority
+from nudge.queue.outbox import Message
 from nudge.reminders import Reminder
+from nudge.reminders.store import ReminderStore
 
 SENDER = "nudge-reminder"
 MESSAGE_KIND = "reminder"
@@ -18,7 +19,7 @@ OnLetter = Callable[[str, Priority, Instant], Awaitable[None]]
 
 
 class Handover:
-    def __init__(self, store: Store, post: Post, on_letter: OnLetter | None = None) -> None:
+    def __init__(self, store: ReminderStore, post: Post, on_letter: OnLetter | None = None) -> None:
         self._store = store
         self._post = post
         self._on_letter = on_letter

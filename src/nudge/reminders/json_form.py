@@ -8,7 +8,7 @@ from typing import Any, Final
 from nudge.durations import format_duration, parse_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, parse_rfc3339, rfc3339, zone_of
-from nudge.queue.priority import Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders.late import Late
 from nudge.reminders.reminder import ID, Condition, Mode, Reminder, Source, Status
 from nudge.reminders.spec import (

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.instants import DAY, Instant
 from nudge.queue.outcomes import Result
-from nudge.queue.store import Store
 from nudge.reminders import KIND, Reminder
-from nudge.reminders.store import ComingReminder
+from nudge.reminders.store import ComingReminder, ReminderStore
 from nudge.schedules import occurrences
 
 _MOST = 200
@@ -27,7 +26,7 @@ class DueReminder:
     waiting: bool
 
 
-async def upcoming_of(store: Store, agent: str, now: Instant) -> Sequence[UpcomingTask]:
+async def upcoming_of(store: ReminderStore, agent: str, now: Instant) -> Sequence[UpcomingTask]:
     horizon = Instant(now + AHEAD + BEYOND)
     coming = await store.reminders.coming(agent, horizon, _MOST)
     tasks = [task for one in coming if not one.reminder.idle for task in _tasks(one, now, horizon)]
@@ -68,7 +67,7 @@ def _task(reminder: Reminder, times: list[Instant], chain: tuple[int, int] | Non
     )
 
 
-async def claims_of(store: Store, agent: str, now: Instant) -> tuple[Instant, ...]:
+async def claims_of(store: ReminderStore, agent: str, now: Instant) -> tuple[Instant, ...]:
     """A routine that was handed to the agent and not read yet has not spoken either: its claim is now."""
     reserved = await store.reminders.reserved(agent)
     if not reserved:
@@ -87,7 +86,7 @@ async def claims_of(store: Store, agent: str, now: Instant) -> tuple[Instant, ..
     return tuple(sorted(claims))
 
 
-async def due_for_person(store: Store, agent: str, now: Instant) -> Sequence[DueReminder]:
+async def due_for_person(store: ReminderStore, agent: str, now: Instant) -> Sequence[DueReminder]:
     """One that is due at this very moment is on its way by itself: whoever mentioned it too would say it twice."""
     found = [
         DueReminder(one.reminder, one.slot_at, True)

@@ -9,7 +9,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from nudge.instants import MINUTE, SECOND, Instant, zone_of
-from nudge.queue.priority import Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders.late import Late
 from nudge.schedules import AnySchedule, At, Idle
 

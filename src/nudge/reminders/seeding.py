@@ -15,9 +15,9 @@ from typing import Protocol
 from nudge.attention.quiet import PersonOf
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant
+from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Firing
-from nudge.queue.records import Agent, FeedLine
-from nudge.queue.store import Store
+from nudge.queue.outcomes import FeedLine
 from nudge.queue.timers import Timer
 from nudge.reminders import (
     Reminder,
@@ -31,6 +31,7 @@ from nudge.reminders import (
 )
 from nudge.reminders.changes import Change, change, kept, timer_at
 from nudge.reminders.service import Reminders, random_id
+from nudge.reminders.store import ReminderStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ _NOT_WANTED = "no longer asked for by "
 
 class Seeding:
     def __init__(
-        self, store: Store, person_of: PersonOf, seeds: Seeds, *, new_id: Callable[[], str] = random_id
+        self, store: ReminderStore, person_of: PersonOf, seeds: Seeds, *, new_id: Callable[[], str] = random_id
     ) -> None:
         self._store = store
         self._person_of = person_of

@@ -13,7 +13,6 @@ from nudge.instants import Instant
 from nudge.phrases import Understood
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 from nudge.reminders import (
     KIND,
@@ -35,7 +34,7 @@ from nudge.reminders.handover import Handover
 from nudge.reminders.late import time_in_words
 from nudge.reminders.outlook import DueReminder, claims_of, due_for_person, upcoming_of
 from nudge.reminders.reminder import ID
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.store import ListedReminder, ReminderStore
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20
@@ -56,7 +55,7 @@ class Timed:
 
 
 class Reminders:
-    def __init__(self, store: Store, person_of: PersonOf, *, new_id: Callable[[], str] = random_id) -> None:
+    def __init__(self, store: ReminderStore, person_of: PersonOf, *, new_id: Callable[[], str] = random_id) -> None:
         self._store = store
         self._person_of = person_of
         self._new_id = new_id
@@ -91,7 +90,7 @@ class Reminders:
         return await self.put(made, now)
 
     async def put(self, reminder: Reminder, now: Instant) -> Timed:
-        """Store a reminder under a new id. Part of the caller's transaction, if there is one."""
+        """ReminderStore a reminder under a new id. Part of the caller's transaction, if there is one."""
         first = first_slot(reminder, now)
         if first is None:
             raise InvalidScheduleError("This schedule has no time left.", next_step="Choose a later one.")

@@ -14,7 +14,7 @@ from nudge.durations import parse_duration
 from nudge.errors import UsageError
 from nudge.instants import HOUR, SECOND, Instant, zone_of
 from nudge.phrases import Understood
-from nudge.queue.priority import Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders.late import Late
 from nudge.reminders.reminder import DEFAULT_TIMEOUT, ID, Condition, Mode, Reminder, Source
 from nudge.reminders.text import check_template, literal

@@ -6,13 +6,14 @@ reminders loads neither the rules nor dataclasses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from nudge.attention.store import AttentionStore
 from nudge.instants import Instant
 
 if TYPE_CHECKING:
-    from nudge.reminders.reminder import Reminder, Source
+    from nudge.reminders.reminder import Reminder
+    from nudge.reminders.tables import ReminderTable
 
 
 class ListedReminder(NamedTuple):
@@ -42,56 +43,8 @@ class ComingReminder(NamedTuple):
     slot_at: Instant
 
 
-class Reminders(Protocol):
-    async def add(self, reminder: Reminder) -> bool:
-        """False, and nothing written, if the id is taken."""
-        ...
+class ReminderStore(AttentionStore, Protocol):
+    """What reminders need of the store."""
 
-    async def get(self, reminder_id: str) -> Reminder | None: ...
-
-    async def lock(self, reminder_id: str) -> Reminder | None:
-        """The same, and nobody else changes it before the transaction around this ends. Take its timer first: who
-        fires it does so in that order."""
-        ...
-
-    async def save(self, reminder: Reminder) -> None:
-        """Everything but where it comes from and when."""
-        ...
-
-    async def save_state(self, reminder: Reminder) -> None:
-        """What firing changes."""
-        ...
-
-    async def named(self, name: str, agent: str | None = None) -> Sequence[Reminder]:
-        """Those of that name that can still fire."""
-        ...
-
-    async def named_ended(self, name: str) -> Sequence[Reminder]:
-        """The last few of that name that have ended, the latest first."""
-        ...
-
-    async def listed(
-        self, agent: str | None = None, *, ended: bool = False, limit: int = 50
-    ) -> Sequence[ListedReminder]:
-        """The next one first, then what is paused, then, if asked for, what has ended."""
-        ...
-
-    async def everything(self, agent: str | None = None) -> Sequence[Reminder]: ...
-
-    async def seeded(self, agent: str, source: Source) -> Sequence[Reminder]:
-        """All that a role or the routines of an agent ever asked for, the newest first."""
-        ...
-
-    async def coming(self, agent: str, until: Instant, limit: int = 500) -> Sequence[ComingReminder]:
-        """Those due not after `until`, in order."""
-        ...
-
-    async def reserved(self, agent: str) -> Sequence[ComingReminder]: ...
-
-    async def fired_since(self, agent: str, since: Instant, limit: int = 100) -> Sequence[Reminder]:
-        """The latest first."""
-        ...
-
-    async def cancel_all(self, agent: str, reason: str) -> int:
-        """Of an agent that goes. What its role asked for is forgotten, so that it can come back with the agent."""
-        ...
+    @property
+    def reminders(self) -> ReminderTable: ...

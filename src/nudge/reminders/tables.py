@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from nudge.reminders.reminder import Reminder, Source
 
 
-class SqlReminders:
+class ReminderTable:
     """The rules' types are loaded when the first whole reminder is read or written; a list needs none of them."""
 
     def __init__(self, database: Database) -> None:
         self._db = database
 
     async def add(self, reminder: Reminder) -> bool:
+        """False, and nothing written, if the id is taken."""
         return await self._db.run("reminders_add", _params(reminder)) > 0
 
     async def get(self, reminder_id: str) -> Reminder | None:
@@ -26,22 +27,27 @@ class SqlReminders:
         return _reminder(row) if row else None
 
     async def lock(self, reminder_id: str) -> Reminder | None:
+        """The same, and nobody else changes it before the transaction around this ends. Take its timer first: who
+        fires it does so in that order."""
         if not await self._db.run("reminders_lock", {"id": reminder_id}):
             return None
         return await self.get(reminder_id)
 
     async def save(self, reminder: Reminder) -> None:
+        """Everything but where it comes from and when."""
         params = _params(reminder)
         for name in ("agent", "source", "created_at"):
             params.pop(name)
         await self._db.run("reminders_save", params)
 
     async def save_state(self, reminder: Reminder) -> None:
+        """What firing changes."""
         params = _params(reminder)
         names = ("id", "status", "ended_reason", "asked", "fire_count", "last_fired_at", "acknowledged_at")
         await self._db.run("reminders_save_state", {name: params[name] for name in names})
 
     async def named(self, name: str, agent: str | None = None) -> Sequence[Reminder]:
+        """Those of that name that can still fire."""
         if agent is None:
             rows = await self._db.all("reminders_named", {"name": name})
         else:
@@ -49,11 +55,13 @@ class SqlReminders:
         return [_reminder(row) for row in rows]
 
     async def named_ended(self, name: str) -> Sequence[Reminder]:
+        """The last few of that name that have ended, the latest first."""
         return [_reminder(row) for row in await self._db.all("reminders_named_ended", {"name": name})]
 
     async def listed(
         self, agent: str | None = None, *, ended: bool = False, limit: int = 50
     ) -> Sequence[ListedReminder]:
+        """The next one first, then what is paused, then, if asked for, what has ended."""
         suffix, who = ("", {}) if agent is None else ("_of", {"agent": agent})
         found = list(await self._db.all(f"reminders_listed{suffix}", {**who, "limit": limit}))
         for status in ("paused", "completed", "cancelled") if ended else ("paused",):
@@ -66,10 +74,12 @@ class SqlReminders:
         return [_reminder(row) for row in await self._db.all("reminders_everything", {"agent": agent})]
 
     async def seeded(self, agent: str, source: Source) -> Sequence[Reminder]:
+        """All that a role or the routines of an agent ever asked for, the newest first."""
         rows = await self._db.all("reminders_seeded", {"agent": agent, "source": source.value})
         return [_reminder(row) for row in rows]
 
     async def coming(self, agent: str, until: Instant, limit: int = 500) -> Sequence[ComingReminder]:
+        """Those due not after `until`, in order."""
         rows = await self._db.all("reminders_coming", {"agent": agent, "until": until, "limit": limit})
         return [_coming(row) for row in rows]
 
@@ -77,10 +87,12 @@ class SqlReminders:
         return [_coming(row) for row in await self._db.all("reminders_reserved", {"agent": agent})]
 
     async def fired_since(self, agent: str, since: Instant, limit: int = 100) -> Sequence[Reminder]:
+        """The latest first."""
         rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
         return [_reminder(row) for row in rows]
 
     async def cancel_all(self, agent: str, reason: str) -> int:
+        """Of an agent that goes. What its role asked for is forgotten, so that it can come back with the agent."""
         return await self._db.run("reminders_cancel_all", {"agent": agent, "reason": reason})
 
 
@@ -121,7 +133,7 @@ def _params(reminder: Reminder) -> dict[str, Any]:
 
 
 def _reminder(row: Row) -> Reminder:
-    from nudge.queue.priority import Priority
+    from nudge.queue.inbox import Priority
     from nudge.reminders.json_form import condition_from_json
     from nudge.reminders.late import Late
     from nudge.reminders.reminder import Reminder, Source, Status

@@ -9,19 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from nudge.attention.state import AttentionRow
+from nudge.attention.store import AttentionRow
 from nudge.errors import NotFoundError
 from nudge.home.settings import Settings
 from nudge.instants import Instant
-from nudge.queue.agents import DEFAULT
-from nudge.queue.records import Agent
-from nudge.queue.store import Store
+from nudge.queue.agents import DEFAULT, Agent
 from nudge.reminders import Reminder, Status, first_slot
 from nudge.reminders.changes import timer_at
 from nudge.schedules import AnySchedule, Cron, Every
 from nudge.simulation.home_copy import copied_database
 from nudge.simulation.timeline import Plan
 from nudge.stores.open import open_sqlite, open_store, sqlite_path
+from nudge.stores.store import SqlStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ async def read_belongings(settings: Settings, agent: str, scratch: Path) -> Belo
         await store.close()
 
 
-async def carry_over(belongings: Belongings, store: Store, plan: Plan) -> list[str]:
+async def carry_over(belongings: Belongings, store: SqlStore, plan: Plan) -> list[str]:
     """Put them into a fresh store as of the plan's start; what has to be said about it. The size of the bucket stays
     behind where the plan tries another one."""
     if belongings.agent is None:

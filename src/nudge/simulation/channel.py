@@ -11,10 +11,10 @@ from heapq import heappop, heappush
 from nudge.clock import Clock
 from nudge.instants import DAY, SECOND, Instant
 from nudge.queue.channel import Inbound, Outbound, Receipt
-from nudge.queue.records import Message
-from nudge.queue.store import Store
+from nudge.queue.outbox import Message
 from nudge.simulation.person import PING, Act, Profile, answer_to, day_of
 from nudge.simulation.timeline import Plan
+from nudge.stores.store import SqlStore
 
 REPLY = "reply"
 LOOK_AHEAD = DAY
@@ -35,7 +35,7 @@ class Arrived:
 class SimulatedPerson:
     """A Messenger whose other side lives by a profile. Everything they do follows from the plan's seed."""
 
-    def __init__(self, plan: Plan, profile: Profile, store: Store, clock: Clock) -> None:
+    def __init__(self, plan: Plan, profile: Profile, store: SqlStore, clock: Clock) -> None:
         self.arrived: list[Arrived] = []
         self.did: list[Act] = []
         self._plan = plan

@@ -17,7 +17,6 @@ from nudge.home.folder import Home
 from nudge.home.seeds import HomeSeeds
 from nudge.instants import DAY, HOUR, SECOND, Instant
 from nudge.model import Model
-from nudge.queue.store import Store
 from nudge.reminders import ROUTINES
 from nudge.reminders.conditions import Question, Verdict
 from nudge.simulation.carry_over import Belongings, carry_over
@@ -30,6 +29,7 @@ from nudge.simulation.timeline import Asked, Plan, Sample, Timeline
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.prices import PriceTable
 from nudge.stores.sqlite import SqliteDatabase
+from nudge.stores.store import SqlStore
 
 LONGEST_WAIT = 3600.0
 """Nothing but the simulated person and the timers themselves wakes the daemon, and both poke it."""
@@ -140,7 +140,7 @@ class Engine:
             self.on_day((now - self.plan.start) // DAY)
             await clock.sleep(HOUR / SECOND)
 
-    async def _sample(self, daemon: Daemon, store: Store, now: Instant) -> Sample:
+    async def _sample(self, daemon: Daemon, store: SqlStore, now: Instant) -> Sample:
         """Before anybody has asked for its bucket there is none, and it counts as full."""
         agent, sample = self.plan.agent, Sample(now)
         if self.options.ping_budget:

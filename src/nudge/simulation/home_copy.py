@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from nudge.cli.commands.init import make_home
 from nudge.errors import StoreError
+from nudge.home.create import make_home
 from nudge.home.folder import Home
 
 _TRIES = 5

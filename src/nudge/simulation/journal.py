@@ -14,9 +14,8 @@ from typing import TypeAlias
 
 from nudge.database import Database
 from nudge.instants import Instant
-from nudge.queue.outcome_table import SqlFeed, SqlOutcomes
-from nudge.queue.outcomes import Outcome, Result
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine, Outcome, Result
+from nudge.queue.tables import FeedTable, OutcomeTable
 from nudge.stores.store import SqlStore
 
 Entry: TypeAlias = Outcome | FeedLine
@@ -53,6 +52,9 @@ class Journal:
 class JournalStore(SqlStore):
     """The real store over a journal."""
 
+    outcomes: cached_property[OutcomeTable] = cached_property(lambda store: _Outcomes(store.database, store.journal))
+    feed: cached_property[FeedTable] = cached_property(lambda store: _Feed(store.database, store.journal))
+
     def __init__(self, database: Database, journal: Journal) -> None:
         super().__init__(database)
         self.journal = journal
@@ -62,16 +64,8 @@ class JournalStore(SqlStore):
         async with self.journal.transaction(self.database):
             yield
 
-    @cached_property
-    def outcomes(self) -> SqlOutcomes:
-        return _Outcomes(self.database, self.journal)
 
-    @cached_property
-    def feed(self) -> SqlFeed:
-        return _Feed(self.database, self.journal)
-
-
-class _Outcomes(SqlOutcomes):
+class _Outcomes(OutcomeTable):
     def __init__(self, database: Database, journal: Journal) -> None:
         super().__init__(database)
         self._journal = journal
@@ -90,7 +84,7 @@ class _Outcomes(SqlOutcomes):
         return amended
 
 
-class _Feed(SqlFeed):
+class _Feed(FeedTable):
     def __init__(self, database: Database, journal: Journal) -> None:
         super().__init__(database)
         self._journal = journal

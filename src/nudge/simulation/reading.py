@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from nudge.coach.housekeeping import ASK_AGAIN
+from nudge.attention.requests import ASK_AGAIN
 from nudge.instants import Instant, parse_rfc3339
-from nudge.queue.outcomes import Outcome
-from nudge.queue.records import FeedLine
+from nudge.queue.outcomes import FeedLine, Outcome
 from nudge.reminders import Reminder, Source
 from nudge.simulation.channel import REPLY, Arrived
 from nudge.simulation.journal import Entry

@@ -12,16 +12,15 @@ from datetime import date, timedelta
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant
-from nudge.queue.store import Store
 from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn
 from nudge.spending.books import Books, SpendingPlan, SpendingStatus, day_key, wake_timer, window_key
 from nudge.spending.holds import Account, AccountKey
 from nudge.spending.money import Micros
-from nudge.spending.store import AccountRow, DaySpent, SpendingRow
+from nudge.spending.store import AccountRow, DaySpent, SpendingRow, SpendingStore
 
 
 class Allowances:
-    def __init__(self, store: Store, plan: SpendingPlan | None = None, turn: DayTurn = MIDNIGHT_UTC) -> None:
+    def __init__(self, store: SpendingStore, plan: SpendingPlan | None = None, turn: DayTurn = MIDNIGHT_UTC) -> None:
         self.plan = plan or SpendingPlan()
         self._store = store
         self.turn = turn

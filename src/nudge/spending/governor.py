@@ -18,7 +18,6 @@ from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError
 from nudge.instants import SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose
 from nudge.queue.dispatch import Firing, Settlement
-from nudge.queue.store import Store
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.allowances import Allowances
 from nudge.spending.books import SpendingPlan, SpendingStatus, wake_timer
@@ -31,7 +30,7 @@ from nudge.spending.purse import Asking, Purse, run_chain
 from nudge.spending.refusals import AsleepError
 from nudge.spending.routing import Routes
 from nudge.spending.sleep_wake import Advanced
-from nudge.spending.store import HoldRow, UsageRow
+from nudge.spending.store import HoldRow, SpendingStore, UsageRow
 from nudge.spending.under_way import Answering, UnderWay
 from nudge.spending.waiting import Line
 from nudge.tokens import TokenUse
@@ -46,7 +45,7 @@ STARTS_TASK = (Purpose.HEARTBEAT, Purpose.BRIEFING)
 class Spending:
     def __init__(
         self,
-        store: Store,
+        store: SpendingStore,
         clock: Clock,
         *,
         prices: PriceTable,

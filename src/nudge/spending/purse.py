@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.instants import DAY, MINUTE, Instant
-from nudge.queue.store import Store
 from nudge.queue.timers import Timer
 from nudge.spending.allowances import Allowances
 from nudge.spending.books import Books
@@ -21,7 +20,7 @@ from nudge.spending.money import Micros
 from nudge.spending.prices import PriceTable
 from nudge.spending.refusals import asleep, does_not_fit
 from nudge.spending.sleep_wake import Advanced, SleepWake
-from nudge.spending.store import HoldRow, UsageRow
+from nudge.spending.store import HoldRow, SpendingStore, UsageRow
 from nudge.spending.store_ledger import Attempt, Ended, Reserved, StoreLedger
 from nudge.tokens import TokenUse
 
@@ -67,7 +66,7 @@ class Tried:
 
 
 class Purse:
-    def __init__(self, store: Store, allowances: Allowances, prices: PriceTable) -> None:
+    def __init__(self, store: SpendingStore, allowances: Allowances, prices: PriceTable) -> None:
         self.prices = prices
         self._store = store
         self._allowances = allowances

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from nudge.instants import Instant
-from nudge.queue import records
-from nudge.queue.store import Store
+from nudge.queue import outcomes
 from nudge.spending.alerts import mail_timer
 from nudge.spending.books import WAKE, Books, wake_timer
 from nudge.spending.lifecycle import (
@@ -21,7 +20,7 @@ from nudge.spending.lifecycle import (
     SpendingState,
     step,
 )
-from nudge.spending.store import SpendingRow
+from nudge.spending.store import SpendingRow, SpendingStore
 
 _FEED_KINDS = {PAUSED: "asleep", STOPPED: "budget_exceeded"}
 
@@ -41,7 +40,7 @@ class Advanced:
 
 
 class SleepWake:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SpendingStore) -> None:
         self._store = store
 
     async def advance(self, books: Books, now: Instant, *, badge: bool = False) -> Advanced:
@@ -51,7 +50,7 @@ class SleepWake:
         """
         before = books.lifecycle
         awake = before.state.may_go_on
-        last_task = None if awake else await self._store.sessions.last_task(books.agent)
+        last_task = None if awake else await self._store.spending.last_task(books.agent)
         taken = step(before, books.today, now, last_task)
         row = _written(books, taken.lifecycle)
         percent = books.today.meter.percent
@@ -90,7 +89,7 @@ class SleepWake:
             await self._store.timers.set(wake_timer(books.agent, books.refresh_at))
 
     async def _feed(self, agent: str, kind: str, text: str, now: Instant) -> None:
-        await self._store.feed.add(records.FeedLine(now, agent, kind, text))
+        await self._store.feed.add(outcomes.FeedLine(now, agent, kind, text))
 
 
 def _written(books: Books, after: Lifecycle) -> SpendingRow:

@@ -6,16 +6,19 @@ row first and then accounts in `lock_order`, so that no two transactions wait fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from nudge.instants import Instant
+from nudge.queue.store import QueueStore
 from nudge.spending.holds import Account, AccountKey, Change, Hold
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import Micros
 from nudge.tokens import TokenUse
+
+if TYPE_CHECKING:
+    from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,83 +119,12 @@ class DaySpent:
     overrun: Micros
 
 
-class SpendingRows(Protocol):
-    async def get(self, agent: str) -> SpendingRow | None: ...
+class SpendingStore(QueueStore, Protocol):
+    """What the spending governor needs of the store."""
 
-    async def lock(self, agent: str) -> SpendingRow | None:
-        """The row, which nobody else changes until the transaction around this ends."""
-        ...
-
-    async def all(self) -> Sequence[SpendingRow]: ...
-
-    async def create(self, row: SpendingRow) -> bool:
-        """False, and nothing written, if the agent has one already or is not there."""
-        ...
-
-    async def put(self, row: SpendingRow) -> None: ...
-
-    async def pull_deferred(self, agent: str, refresh_at: Instant, now: Instant) -> int:
-        """Let the agent's timers that were deferred to exactly `refresh_at` be due now; how many."""
-        ...
-
-
-class LedgerStore(Protocol):
-    """`reserve` and `change` write several rows: they belong into the transaction that locked the accounts."""
-
-    async def open(self, key: AccountKey, limit: Micros, *, agent: str = "", day: date | None = None) -> None:
-        """An account with nothing charged. One that is there stays as it is."""
-        ...
-
-    async def get(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
-        """Those that exist."""
-        ...
-
-    async def lock(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
-        """Those that exist, locked in `lock_order`."""
-        ...
-
-    async def set_limit(self, key: AccountKey, limit: Micros) -> None: ...
-
-    async def use_up(self, key: AccountKey) -> None:
-        """Note that what is left now does not pay for a call."""
-        ...
-
-    async def hold(self, attempt_id: str) -> HoldRow | None: ...
-
-    async def lock_hold(self, attempt_id: str) -> HoldRow | None: ...
-
-    async def reserve(self, row: HoldRow) -> bool:
-        """Write a new hold and hold its amount on its chain; False, and nothing written, if the attempt is known."""
-        ...
-
-    async def change(self, row: HoldRow, change: Change) -> None:
-        """Write what happened to a hold, and add it to every account of its chain."""
-        ...
-
-    async def expired(self, agent: str, now: Instant, limit: int = 100) -> Sequence[HoldRow]: ...
-
-    async def next_expiry(self, agent: str) -> Instant | None:
-        """When the first of the agent's open holds expires."""
-        ...
-
-    async def forget(self, agent: str, before: Instant) -> int:
-        """Remove ended holds that were made earlier. The usage log keeps the calls."""
-        ...
-
-    async def days(self, agent: str, since: date) -> Sequence[DaySpent]: ...
-
-
-class UsageLog(Protocol):
-    async def put(self, row: UsageRow) -> None:
-        """Write what a call used. The same attempt again replaces what was assumed about it, but not its time."""
-        ...
-
-    async def recent(
-        self, agent: str | None = None, *, since: Instant | None = None, limit: int = 50
-    ) -> Sequence[UsageRow]:
-        """Newest first."""
-        ...
-
-    async def totals(self, agent: str, since: Instant, until: Instant) -> Sequence[UsageTotal]:
-        """By purpose and model, the dearest first."""
-        ...
+    @property
+    def spending(self) -> SpendingTable: ...
+    @property
+    def ledger(self) -> LedgerTable: ...
+    @property
+    def usage(self) -> UsageTable: ...

@@ -12,11 +12,10 @@ from typing import TypeAlias
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant
-from nudge.queue.store import Store
 from nudge.spending import holds
 from nudge.spending.holds import AccountKey, Answer, Call, Change, Decision, Hold, HoldState, lock_order
 from nudge.spending.money import Micros
-from nudge.spending.store import AccountRow, HoldRow
+from nudge.spending.store import AccountRow, HoldRow, SpendingStore
 
 _End: TypeAlias = Callable[[Hold], Change]
 _NOBODY: Mapping[AccountKey, AccountRow] = {}
@@ -66,7 +65,7 @@ class Ended:
 
 
 class StoreLedger:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: SpendingStore) -> None:
         self._store = store
 
     async def reserve(

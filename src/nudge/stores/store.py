@@ -1,35 +1,52 @@
-"""The store over a database: one repository for each noun, the same for SQLite and PostgreSQL."""
+"""The store over a database: the tables of all rooms, the same for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from functools import cached_property
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from nudge.database import Database
 
 if TYPE_CHECKING:
-    from nudge.attention.tables import SqlAttention
-    from nudge.coach.tables import SqlActivity, SqlConversations, SqlPeriods
-    from nudge.coach.trace_table import SqlTraces
-    from nudge.progress.pool_tables import SqlPools
-    from nudge.progress.session_tables import SqlSessions
-    from nudge.queue.agent_table import SqlAgents
-    from nudge.queue.lane_table import SqlLanes
-    from nudge.queue.letter_table import SqlLetters
-    from nudge.queue.note_table import SqlNotes
-    from nudge.queue.outbox_table import SqlOutbox
-    from nudge.queue.outcome_table import SqlFeed, SqlOutcomes
-    from nudge.queue.timer_table import SqlTimers
-    from nudge.reminders.tables import SqlReminders
-    from nudge.spending.ledger_table import SqlLedger
-    from nudge.spending.spending_table import SqlSpending
-    from nudge.spending.usage_table import SqlUsage
+    from nudge.attention.tables import AttentionTable
+    from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
+    from nudge.progress.tables import PoolTable, SessionTable
+    from nudge.queue.mail_tables import AgentTable, LetterTable, NoteTable, OutboxTable
+    from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
+    from nudge.reminders.tables import ReminderTable
+    from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
+
+
+def _table(module: str, name: str) -> cached_property[Any]:
+    """Loaded when it is first used: a command that lists reminders loads nothing else."""
+    return cached_property(lambda store: getattr(import_module(f"nudge.{module}"), name)(store.database))
 
 
 class SqlStore:
-    """Repositories are made when they are first used: a command that lists reminders loads nothing else."""
+    """One line per table. Each room declares which of them it needs, in its `store.py`."""
+
+    timers: cached_property[TimerTable] = _table("queue.tables", "TimerTable")
+    lanes: cached_property[LaneTable] = _table("queue.tables", "LaneTable")
+    outcomes: cached_property[OutcomeTable] = _table("queue.tables", "OutcomeTable")
+    feed: cached_property[FeedTable] = _table("queue.tables", "FeedTable")
+    agents: cached_property[AgentTable] = _table("queue.mail_tables", "AgentTable")
+    letters: cached_property[LetterTable] = _table("queue.mail_tables", "LetterTable")
+    outbox: cached_property[OutboxTable] = _table("queue.mail_tables", "OutboxTable")
+    notes: cached_property[NoteTable] = _table("queue.mail_tables", "NoteTable")
+    attention: cached_property[AttentionTable] = _table("attention.tables", "AttentionTable")
+    reminders: cached_property[ReminderTable] = _table("reminders.tables", "ReminderTable")
+    spending: cached_property[SpendingTable] = _table("spending.tables", "SpendingTable")
+    ledger: cached_property[LedgerTable] = _table("spending.tables", "LedgerTable")
+    usage: cached_property[UsageTable] = _table("spending.tables", "UsageTable")
+    pools: cached_property[PoolTable] = _table("progress.tables", "PoolTable")
+    sessions: cached_property[SessionTable] = _table("progress.tables", "SessionTable")
+    conversations: cached_property[ConversationTable] = _table("coach.tables", "ConversationTable")
+    activity: cached_property[ActivityTable] = _table("coach.tables", "ActivityTable")
+    periods: cached_property[PeriodTable] = _table("coach.tables", "PeriodTable")
+    traces: cached_property[TraceTable] = _table("coach.tables", "TraceTable")
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -46,117 +63,3 @@ class SqlStore:
 
     async def close(self) -> None:
         await self.database.close()
-
-    @cached_property
-    def timers(self) -> SqlTimers:
-        from nudge.queue.timer_table import SqlTimers
-
-        return SqlTimers(self.database)
-
-    @cached_property
-    def lanes(self) -> SqlLanes:
-        from nudge.queue.lane_table import SqlLanes
-
-        return SqlLanes(self.database)
-
-    @cached_property
-    def outcomes(self) -> SqlOutcomes:
-        from nudge.queue.outcome_table import SqlOutcomes
-
-        return SqlOutcomes(self.database)
-
-    @cached_property
-    def feed(self) -> SqlFeed:
-        from nudge.queue.outcome_table import SqlFeed
-
-        return SqlFeed(self.database)
-
-    @cached_property
-    def agents(self) -> SqlAgents:
-        from nudge.queue.agent_table import SqlAgents
-
-        return SqlAgents(self.database)
-
-    @cached_property
-    def letters(self) -> SqlLetters:
-        from nudge.queue.letter_table import SqlLetters
-
-        return SqlLetters(self.database)
-
-    @cached_property
-    def outbox(self) -> SqlOutbox:
-        from nudge.queue.outbox_table import SqlOutbox
-
-        return SqlOutbox(self.database)
-
-    @cached_property
-    def notes(self) -> SqlNotes:
-        from nudge.queue.note_table import SqlNotes
-
-        return SqlNotes(self.database)
-
-    @cached_property
-    def attention(self) -> SqlAttention:
-        from nudge.attention.tables import SqlAttention
-
-        return SqlAttention(self.database)
-
-    @cached_property
-    def conversations(self) -> SqlConversations:
-        from nudge.coach.tables import SqlConversations
-
-        return SqlConversations(self.database)
-
-    @cached_property
-    def activity(self) -> SqlActivity:
-        from nudge.coach.tables import SqlActivity
-
-        return SqlActivity(self.database)
-
-    @cached_property
-    def periods(self) -> SqlPeriods:
-        from nudge.coach.tables import SqlPeriods
-
-        return SqlPeriods(self.database)
-
-    @cached_property
-    def reminders(self) -> SqlReminders:
-        from nudge.reminders.tables import SqlReminders
-
-        return SqlReminders(self.database)
-
-    @cached_property
-    def spending(self) -> SqlSpending:
-        from nudge.spending.spending_table import SqlSpending
-
-        return SqlSpending(self.database)
-
-    @cached_property
-    def ledger(self) -> SqlLedger:
-        from nudge.spending.ledger_table import SqlLedger
-
-        return SqlLedger(self.database)
-
-    @cached_property
-    def pools(self) -> SqlPools:
-        from nudge.progress.pool_tables import SqlPools
-
-        return SqlPools(self.database)
-
-    @cached_property
-    def usage(self) -> SqlUsage:
-        from nudge.spending.usage_table import SqlUsage
-
-        return SqlUsage(self.database)
-
-    @cached_property
-    def sessions(self) -> SqlSessions:
-        from nudge.progress.session_tables import SqlSessions
-
-        return SqlSessions(self.database)
-
-    @cached_property
-    def traces(self) -> SqlTraces:
-        from nudge.coach.trace_table import SqlTraces
-
-        return SqlTraces(self.database)

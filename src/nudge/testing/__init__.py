@@ -59,7 +59,7 @@ def memory_store() -> SqlStore:
     It is the real SQLite store without a file: what passes with it passes with the real one.
 
     >>> import asyncio
-    >>> from nudge.queue.records import Agent
+    >>> from nudge.queue.agents import Agent
     >>> async def main():
     ...     store = memory_store()
     ...     await store.agents.add(Agent("coach", "coach", 0))

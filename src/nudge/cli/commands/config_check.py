@@ -13,8 +13,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nudge.daemon.set_up import checked
     from nudge.home.seeds import HomeSeeds
-    from nudge.home.set_up import checked
 
     context = Context(args)
     checked(context.settings)

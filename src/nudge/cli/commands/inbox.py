@@ -13,7 +13,7 @@ from typing import Any
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, how_many, note, out, out_json, table
 from nudge.instants import Instant, rfc3339
-from nudge.queue.records import Letter, Priority
+from nudge.queue.inbox import Letter, Priority
 from nudge.stores.store import SqlStore
 
 

@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     context = Context(args, require_home=False)
     if args.terminal and not context.home.exists:
-        from nudge.cli.commands.init import make_home
+        from nudge.home.create import make_home
 
         make_home(context.home)
     context.home.require()

@@ -1,18 +1,75 @@
+"""Pools and sessions in the database."""
+
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any
 
 from nudge.database import Database, Row
 from nudge.errors import StoreCorruptError
 from nudge.instants import Instant
 from nudge.progress.compaction import Message
-from nudge.progress.session_store import Session
+from nudge.progress.pool_tree import ReservationState
+from nudge.progress.store import ClosedUse, MemberBooks, MemberRow, PoolRow, Session
 
 
-class SqlSessions:
+class PoolTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def create(self, row: PoolRow) -> bool:
+        """False, and nothing written, if the run has one already."""
+        return await self._db.run("pools_create", asdict(row)) == 1
+
+    async def get(self, run: str) -> PoolRow | None:
+        row = await self._db.one("pools_get", {"run": run})
+        return PoolRow(**{name: row[name] for name in PoolRow.__slots__}) if row else None
+
+    async def add(self, row: MemberRow) -> None:
+        """A new member, whose account is open already."""
+        await self._db.run("pools_add_member", _member_params(row))
+
+    async def put(self, row: MemberRow) -> None:
+        """Write a member's state and expiry."""
+        await self._db.run("pools_put_member", _member_params(row))
+
+    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberBooks]:
+        """The owner and whoever is open, with `closed` everybody, each parent before its children."""
+        return [_books(row) for row in await self._db.all("pools_members", {"run": run, "closed": int(closed)})]
+
+    async def member(self, run: str, name: str) -> MemberRow | None:
+        row = await self._db.one("pools_member", {"run": run, "name": name})
+        return _member(row) if row else None
+
+    async def closed_use(self, run: str) -> Sequence[ClosedUse]:
+        """The closed members in sums, so that a pool that has had many is not slower for it."""
+        rows = await self._db.all("pools_closed_use", {"run": run})
+        return [ClosedUse(row["parent"], row["above"], int(row["used"])) for row in rows]
+
+
+def _member_params(row: MemberRow) -> dict[str, Any]:
+    return {**asdict(row), "state": row.state.value}
+
+
+def _member(row: Row) -> MemberRow:
+    return MemberRow(
+        row["run"],
+        row["name"],
+        row["parent"],
+        row["granted"],
+        row["expires_at"],
+        ReservationState(row["state"]),
+    )
+
+
+def _books(row: Row) -> MemberBooks:
+    return MemberBooks(_member(row), row["money_limit"], row["committed"], row["held"], row["called_at"])
+
+
+class SessionTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -21,11 +78,14 @@ class SqlSessions:
         return _session(row) if row else None
 
     async def of_agent(self, agent: str, limit: int = 50) -> Sequence[Session]:
+        """The last used first."""
         return [_session(row) for row in await self._db.all("sessions_of_agent", {"agent": agent, "limit": limit})]
 
     async def save(self, session: Session, known: int, new: Sequence[Message] = ()) -> bool:
+        """Write the whole row and append `new` to what was said, or nothing: False if the stored iteration is not
+        `known` any more."""
         async with self._db.transaction():
-            if not await self._db.run("sessions_save", {**_params(session), "known": known}):
+            if not await self._db.run("sessions_save", {**_session_params(session), "known": known}):
                 return False
             first = session.said - len(new) + 1
             lines = [
@@ -43,15 +103,12 @@ class SqlSessions:
         return True
 
     async def messages(self, agent: str, session: str, *, after: int = 0, limit: int = 1000) -> Sequence[Message]:
+        """Everything that was said, oldest first, from the message after that number."""
         params = {"agent": agent, "session": session, "after": after, "limit": limit}
         return [json.loads(row["message"]) for row in await self._db.all("sessions_messages", params)]
 
-    async def last_task(self, agent: str) -> str | None:
-        row = await self._db.one("sessions_last_task", {"agent": agent})
-        return row["last_task"] if row else None
 
-
-def _params(session: Session) -> dict[str, Any]:
+def _session_params(session: Session) -> dict[str, Any]:
     return {
         "agent": session.agent,
         "id": session.id,

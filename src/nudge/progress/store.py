@@ -1,18 +1,23 @@
-"""What the store keeps about pools: who has a part of a run's budget, and under whom.
+"""What is kept about pools and sessions.
 
 The money itself is in accounts of the ledger. Whoever changes a pool locks its run's account first: all that moves
-money of its members passes that account before theirs.
+money of the pool passes there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nudge.instants import Instant
+from nudge.progress.compaction import Message
 from nudge.progress.pool_tree import ReservationState
 from nudge.spending.money import Micros
+from nudge.spending.store import SpendingStore
+
+if TYPE_CHECKING:
+    from nudge.progress.tables import PoolTable, SessionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +65,34 @@ class ClosedUse:
     used: Micros
 
 
-class PoolStore(Protocol):
-    async def create(self, row: PoolRow) -> bool:
-        """False, and nothing written, if the run has one already."""
-        ...
+_NEVER = Instant(0)
 
-    async def get(self, run: str) -> PoolRow | None: ...
 
-    async def add(self, row: MemberRow) -> None:
-        """A new member, whose account is open already."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session as of its last checkpoint.
 
-    async def put(self, row: MemberRow) -> None:
-        """Write a member's state and expiry."""
-        ...
+    `messages` is what the model is sent again: older ones may be replaced by a summary. `said` counts all there ever
+    were. `run_budget` is what a RunBudget writes as JSON, and `retries` counts by name whatever is tried again.
+    """
 
-    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberBooks]:
-        """The owner and whoever is open, with `closed` everybody, each parent before its children."""
-        ...
+    agent: str
+    id: str
+    iteration: int = 0
+    messages: tuple[Message, ...] = ()
+    said: int = 0
+    sandbox_id: str = ""
+    phase: str = ""
+    retries: Mapping[str, int] = field(default_factory=dict)
+    run_budget: Mapping[str, Any] = field(default_factory=dict)
+    last_task: str = ""
+    updated_at: Instant = _NEVER
 
-    async def member(self, run: str, name: str) -> MemberRow | None: ...
 
-    async def closed_use(self, run: str) -> Sequence[ClosedUse]:
-        """The closed members in sums, so that a pool that has had many is not slower for it."""
-        ...
+class ProgressStore(SpendingStore, Protocol):
+    """What pools and checkpoints need of the store."""
+
+    @property
+    def pools(self) -> PoolTable: ...
+    @property
+    def sessions(self) -> SessionTable: ...

@@ -1,0 +1,218 @@
+"""Agents, their letters, the outbox and small facts in the database."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nudge.database import Database, Row
+from nudge.instants import Instant
+from nudge.queue.agents import Agent
+from nudge.queue.inbox import Letter, Priority
+from nudge.queue.outbox import Message, Sending
+from nudge.queue.tables import BEYOND
+
+
+class AgentTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def add(self, agent: Agent) -> bool:
+        """False if there is an agent of that name already; a removed one comes back with the new role."""
+        params = {"name": agent.name, "role": agent.role, "created_at": agent.created_at}
+        return await self._db.run("agents_add", params) > 0
+
+    async def ensure(self, agent: Agent) -> bool:
+        """Add it unless there is or ever was one of that name; True if it was added."""
+        params = {"name": agent.name, "role": agent.role, "created_at": agent.created_at}
+        return await self._db.run("agents_ensure", params) > 0
+
+    async def known(self, name: str) -> bool:
+        """Whether there is or was an agent of that name: a removed one has a history."""
+        return await self._db.one("agents_known", {"name": name}) is not None
+
+    async def get(self, name: str) -> Agent | None:
+        row = await self._db.one("agents_get", {"name": name})
+        return _agent(row) if row else None
+
+    async def all(self) -> Sequence[Agent]:
+        return [_agent(row) for row in await self._db.all("agents_all", {})]
+
+    async def remove(self, name: str, now: Instant) -> bool:
+        """Mark it removed and cancel all its timers."""
+        async with self._db.transaction():
+            await self._db.run("timers_cancel_all", {"agent": name})
+            return await self._db.run("agents_remove", {"name": name, "now": now}) > 0
+
+
+def _agent(row: Row) -> Agent:
+    return Agent(row["name"], row["role"], Instant(row["created_at"]), row["removed_at"])
+
+
+class LetterTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def put(self, letter: Letter) -> int:
+        """Deliver; an unread letter of the same topic is refreshed and counted instead. Returns its id."""
+        params = {
+            "agent": letter.agent,
+            "sender": letter.sender,
+            "body": letter.body,
+            "priority": int(letter.priority),
+            "created_at": letter.created_at,
+            "topic": letter.topic,
+            "count": letter.count,
+            "detail": json.dumps(dict(letter.detail), ensure_ascii=False),
+        }
+        return int((await self._db.returning("letters_put", params))["id"])
+
+    async def unread(self, agent: str, *, up_to: Priority = Priority.IDLE, limit: int = 100) -> Sequence[Letter]:
+        """In reading order: by priority, then as they came."""
+        rows = await self._db.all("letters_unread", {"agent": agent, "up_to": int(up_to), "limit": limit})
+        return [_letter(row) for row in rows]
+
+    async def count_unread(self, agent: str) -> int:
+        row = await self._db.one("letters_count_unread", {"agent": agent})
+        return int(row["n"]) if row else 0
+
+    async def mark_read(self, letter_id: int, now: Instant) -> bool:
+        return await self._db.run("letters_mark_read", {"id": letter_id, "now": now}) > 0
+
+    async def put_back(self, letter_id: int) -> bool:
+        """Let a letter be unread again; False where a newer one of its topic has come meanwhile and stands for it."""
+        return await self._db.run("letters_put_back", {"id": letter_id}) > 0
+
+    async def get(self, letter_id: int) -> Letter | None:
+        row = await self._db.one("letters_get", {"id": letter_id})
+        return _letter(row) if row else None
+
+
+def _letter(row: Row) -> Letter:
+    return Letter(
+        row["agent"],
+        row["sender"],
+        row["body"],
+        Priority(row["priority"]),
+        Instant(row["created_at"]),
+        row["topic"],
+        row["count"],
+        row["read_at"],
+        json.loads(row["detail"]),
+        row["id"],
+    )
+
+
+_FOREVER = 2**62
+
+
+class OutboxTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def put(self, message: Message) -> int:
+        params = {
+            "agent": message.agent,
+            "text": message.text,
+            "kind": message.kind,
+            "created_at": message.created_at,
+            "asked": int(message.asked),
+            "buttons": json.dumps([list(button) for button in message.buttons], ensure_ascii=False),
+            "state": message.state.value,
+            "possibly_repeated": int(message.possibly_repeated),
+            "topic": message.topic,
+            "key": message.key,
+            "slot_at": message.slot_at,
+        }
+        return int((await self._db.returning("outbox_put", params))["id"])
+
+    async def pending(self, agent: str, limit: int = 100) -> Sequence[Message]:
+        """What is to be sent or was being sent when the process died, in order."""
+        return [_message(row) for row in await self._db.all("outbox_pending", {"agent": agent, "limit": limit})]
+
+    async def mark(
+        self,
+        message_id: int,
+        state: Sending,
+        *,
+        sent_at: Instant | None = None,
+        error: str = "",
+        receipt: Sequence[str] = (),
+        possibly_repeated: bool | None = None,
+    ) -> None:
+        params = {
+            "id": message_id,
+            "state": state.value,
+            "sent_at": sent_at,
+            "error": error,
+            "receipt": json.dumps(list(receipt)),
+            "possibly_repeated": None if possibly_repeated is None else int(possibly_repeated),
+        }
+        async with self._db.transaction():
+            await self._db.run("outbox_mark", params)
+            for one in receipt:
+                await self._db.run("outbox_receipt", {"id": message_id, "receipt": one})
+
+    async def get(self, message_id: int) -> Message | None:
+        row = await self._db.one("outbox_get", {"id": message_id})
+        return _message(row) if row else None
+
+    async def by_receipt(self, agent: str, receipt: str) -> Message | None:
+        """The message that the channel knows under this id."""
+        row = await self._db.one("outbox_by_receipt", {"agent": agent, "receipt": receipt})
+        return _message(row) if row else None
+
+    async def recent(
+        self, agent: str | None = None, *, since: Instant | None = None, limit: int = 50
+    ) -> Sequence[Message]:
+        params = {"agent": agent, "since": -_FOREVER if since is None else since, "limit": limit}
+        return [_message(row) for row in await self._db.all("outbox_recent", params)]
+
+
+def _message(row: Row) -> Message:
+    return Message(
+        agent=row["agent"],
+        text=row["text"],
+        kind=row["kind"],
+        created_at=Instant(row["created_at"]),
+        asked=bool(row["asked"]),
+        buttons=tuple((label, data) for label, data in json.loads(row["buttons"])),
+        state=Sending(row["state"]),
+        sent_at=row["sent_at"],
+        possibly_repeated=bool(row["possibly_repeated"]),
+        attempts=row["attempts"],
+        error=row["error"],
+        receipt=tuple(json.loads(row["receipt"])),
+        topic=row["topic"],
+        key=row["key"],
+        slot_at=row["slot_at"],
+        id=row["id"],
+    )
+
+
+class NoteTable:
+    """Small durable facts by name: one JSON value each, per agent ("" for the whole home)."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def get(self, agent: str, name: str) -> Any:
+        row = await self._db.one("notes_get", {"agent": agent, "name": name})
+        return json.loads(row["value"]) if row else None
+
+    async def lock(self, agent: str, name: str) -> Any:
+        """The same; where there is one, nobody else changes it before the transaction around this ends."""
+        row = await self._db.one("notes_lock", {"agent": agent, "name": name})
+        return json.loads(row["value"]) if row else None
+
+    async def set(self, agent: str, name: str, value: Any) -> None:
+        text = json.dumps(value, ensure_ascii=False)
+        await self._db.run("notes_set", {"agent": agent, "name": name, "value": text})
+
+    async def delete(self, agent: str, name: str) -> None:
+        await self._db.run("notes_delete", {"agent": agent, "name": name})
+
+    async def all(self, agent: str, prefix: str = "") -> Mapping[str, Any]:
+        rows = await self._db.all("notes_all", {"agent": agent, "prefix": prefix, "beyond": prefix + BEYOND})
+        return {row["name"]: json.loads(row["value"]) for row in rows}

@@ -1,0 +1,55 @@
+"""Messages on their way to the person: rows of the outbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nudge.instants import Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A message that must not go out before `until`."""
+
+    until: Instant
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """A message that must not go out any more."""
+
+    reason: str
+
+
+class Sending(StrEnum):
+    """Where an outgoing message is. It is SENDING from before the channel is called until its answer is stored."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A row of the outbox. `asked` marks what the person asked for: it is sent once more after a crash, and says so."""
+
+    agent: str
+    text: str
+    kind: str
+    created_at: Instant
+    asked: bool = False
+    buttons: Sequence[tuple[str, str]] = ()
+    state: Sending = Sending.PENDING
+    sent_at: Instant | None = None
+    possibly_repeated: bool = False
+    attempts: int = 0
+    error: str = ""
+    receipt: Sequence[str] = ()
+    topic: str = ""
+    key: str = ""
+    slot_at: Instant | None = None
+    id: int = 0
