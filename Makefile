@@ -50,7 +50,7 @@ bench: $(VENV)/.bench  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
 
 soak: dev  ## ten thousand lives under faults, with counts (SOAK_SEEDS, SOAK_START)
-	$(BIN)/python -m tests.simulation --count $(SOAK_SEEDS) --start $(SOAK_START)
+	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

@@ -24,7 +24,9 @@ from nudge.attention.quiet import Person
 from nudge.instants import SECOND, Instant, as_instant, zone_of
 from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
-from nudge.reminders import KIND, Reminders, ReminderSpec, Source, key_of, make_reminder
+from nudge.reminders.reminder import KIND, Source, key_of
+from nudge.reminders.service import Reminders
+from nudge.reminders.spec import ReminderSpec, make_reminder
 from nudge.reminders.tables import _params
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore

@@ -78,7 +78,8 @@ def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
 
 
 def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
-    from nudge.reminders import reminder_to_json, schedule_words
+    from nudge.reminders.json_form import reminder_to_json
+    from nudge.reminders.text import schedule_words
 
     next_at = None if timed.next_at is None else rfc3339(timed.next_at, zone)
     words = schedule_words(timed.reminder)
@@ -87,7 +88,7 @@ def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
 
 def say_understood(word: str, timed: Timed, context: Context) -> None:
     """On stderr, so that the id alone is what a script reads."""
-    from nudge.reminders import echo
+    from nudge.reminders.text import echo
 
     reminder = timed.reminder
     to = "you" if reminder.to_person else reminder.agent
@@ -106,7 +107,7 @@ def say_state(timed: Timed, context: Context) -> None:
 
 def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> None:
     from nudge.durations import format_duration
-    from nudge.reminders import schedule_words
+    from nudge.reminders.text import schedule_words
 
     status = painted(reminder.status.value, STATUS_COLOURS.get(reminder.status.value), context.colour)
     out(f"{reminder.id}  {short(reminder.name) or '(no name)'}  {status}  {reminder.ended_reason}".rstrip())

@@ -9,7 +9,9 @@ from nudge.coach.facts import DueReminder
 from nudge.errors import NotFoundError
 from nudge.instants import Instant
 from nudge.phrases import Understood
-from nudge.reminders import Reminder, Reminders, ReminderSpec, Source, Status
+from nudge.reminders.reminder import Reminder, Source, Status
+from nudge.reminders.service import Reminders
+from nudge.reminders.spec import ReminderSpec
 from nudge.reminders.store import ListedReminder
 
 

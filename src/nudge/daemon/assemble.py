@@ -33,13 +33,13 @@ from nudge.queue.dispatch import Dispatcher, Firing, Handler
 from nudge.queue.inbox import LETTERS as LETTERS
 from nudge.queue.inbox import Priority
 from nudge.queue.outbox import Message
-from nudge.reminders import KIND as REMINDER
-from nudge.reminders import ROUTINES, Handover, ReminderFiring, Reminders, Seeding
 from nudge.reminders.conditions import Conditions, Question, Verdict
-from nudge.reminders.firing import ACTIVITY
+from nudge.reminders.firing import ACTIVITY, ReminderFiring
+from nudge.reminders.handover import Handover
+from nudge.reminders.reminder import KIND as REMINDER
 from nudge.reminders.second_look import SecondLook
-from nudge.reminders.seeding import Seeds
-from nudge.reminders.service import random_id
+from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
+from nudge.reminders.service import Reminders, random_id
 from nudge.spending.alerts import MAIL, Alerts, Mailer
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.books import WAKE, SpendingPlan

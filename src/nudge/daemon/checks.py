@@ -233,7 +233,7 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
         return
     import asyncio
 
-    from nudge.reminders import Source
+    from nudge.reminders.reminder import Source
     from nudge.reminders.seeding import problems_note
     from nudge.stores.open import open_store
 

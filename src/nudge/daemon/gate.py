@@ -6,7 +6,7 @@ from nudge.attention.gate import Gate
 from nudge.coach.person_documents import Desk
 from nudge.home.documents import HomeDocuments
 from nudge.home.settings import Settings
-from nudge.reminders import Reminders
+from nudge.reminders.service import Reminders
 from nudge.stores.store import SqlStore
 
 

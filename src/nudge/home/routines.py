@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from nudge.errors import ConfigError
 from nudge.home.roles import RoleCondition, RoleSchedule
 from nudge.home.yaml_files import checked, read_mapping
-from nudge.reminders import ReminderSpec
+from nudge.reminders.spec import ReminderSpec
 
 _FENCE = re.compile(r"---[ \t]*\r?\n(?P<matter>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _EXAMPLE = "Start it with '---', 'schedule:', '  cron: \"0 18 * * *\"', '---', then the text."

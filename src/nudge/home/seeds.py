@@ -12,8 +12,9 @@ from nudge.home.roles import RoleReminder, load_role, load_roles, role_path
 from nudge.home.routines import condition_fields, read_routine, routine_files, timing_fields
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
-from nudge.reminders import ReminderSpec, Source, make_reminder
+from nudge.reminders.reminder import Source
 from nudge.reminders.seeding import Problem, Wanted
+from nudge.reminders.spec import ReminderSpec, make_reminder
 
 
 class HomeSeeds:

@@ -9,7 +9,7 @@ from nudge.errors import NotFoundError, StoreError
 from nudge.instants import Instant
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
-from nudge.reminders import KIND, Reminder
+from nudge.reminders.reminder import KIND, Reminder
 from nudge.reminders.store import ReminderStore
 
 _TRIES = 10

@@ -9,9 +9,11 @@ from typing import Any
 from nudge.errors import NudgeError, StoreError, UsageError
 from nudge.instants import Instant
 from nudge.queue.agents import Agents
-from nudge.reminders import Reminder, Source, Status, first_slot, reminder_from_json, reminder_to_json
 from nudge.reminders.changes import on_free_slot, timer_at
+from nudge.reminders.json_form import reminder_from_json, reminder_to_json
+from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import random_id
+from nudge.reminders.slots import first_slot
 from nudge.reminders.store import ReminderStore
 
 FORMAT = "nudge-reminders"

@@ -13,25 +13,14 @@ from nudge.queue.dispatch import Firing, Settlement, TimerChangedError
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
-from nudge.reminders import (
-    Act,
-    Due,
-    Judgment,
-    Mode,
-    Reminder,
-    Source,
-    Status,
-    after_firing,
-    after_passing,
-    delivered_text,
-    due,
-    judge,
-)
 from nudge.reminders.changes import SNOOZED
-from nudge.reminders.conditions import Conditions, Question, Verdict
+from nudge.reminders.conditions import Act, Conditions, Judgment, Question, Verdict, judge
 from nudge.reminders.handover import Handover
 from nudge.reminders.late import TOLERANCE, time_in_words
+from nudge.reminders.reminder import Mode, Reminder, Source, Status
+from nudge.reminders.slots import Due, after_firing, after_passing, due
 from nudge.reminders.store import ReminderStore
+from nudge.reminders.text import delivered_text
 from nudge.schedules import Idle
 
 ACTIVITY = "activity"

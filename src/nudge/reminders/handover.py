@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from nudge.instants import Instant
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outbox import Message
-from nudge.reminders import Reminder
+from nudge.reminders.reminder import Reminder
 from nudge.reminders.store import ReminderStore
 
 SENDER = "nudge-reminder"

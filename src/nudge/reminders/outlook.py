@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.instants import DAY, Instant
 from nudge.queue.outcomes import Result
-from nudge.reminders import KIND, Reminder
+from nudge.reminders.reminder import KIND, Reminder
 from nudge.reminders.store import ComingReminder, ReminderStore
 from nudge.schedules import occurrences
 

@@ -19,18 +19,11 @@ from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import FeedLine
 from nudge.queue.timers import Timer
-from nudge.reminders import (
-    Reminder,
-    ReminderSpec,
-    Source,
-    Status,
-    first_slot,
-    make_reminder,
-    respecified,
-    same_schedule,
-)
 from nudge.reminders.changes import Change, change, kept, timer_at
+from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders, random_id
+from nudge.reminders.slots import first_slot
+from nudge.reminders.spec import ReminderSpec, make_reminder, respecified, same_schedule
 from nudge.reminders.store import ReminderStore
 
 

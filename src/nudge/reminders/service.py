@@ -14,27 +14,17 @@ from nudge.phrases import Understood
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
-from nudge.reminders import (
-    KIND,
-    Mode,
-    Reminder,
-    ReminderSpec,
-    Reply,
-    Source,
-    Status,
-    delivered_text,
-    due,
-    first_slot,
-    make_reminder,
-    read_reply,
-)
 from nudge.reminders.changes import SNOOZED, Change, Step, change, kept, on_free_slot, timer_at, unknown
+from nudge.reminders.conditions import Reply, read_reply
 from nudge.reminders.editing import edited
 from nudge.reminders.handover import Handover
 from nudge.reminders.late import time_in_words
 from nudge.reminders.outlook import DueReminder, claims_of, due_for_person, upcoming_of
-from nudge.reminders.reminder import ID
+from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
+from nudge.reminders.slots import due, first_slot
+from nudge.reminders.spec import ReminderSpec, make_reminder
 from nudge.reminders.store import ListedReminder, ReminderStore
+from nudge.reminders.text import delivered_text
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20

@@ -14,8 +14,9 @@ from nudge.errors import NotFoundError
 from nudge.home.settings import Settings
 from nudge.instants import Instant
 from nudge.queue.agents import DEFAULT, Agent
-from nudge.reminders import Reminder, Status, first_slot
 from nudge.reminders.changes import timer_at
+from nudge.reminders.reminder import Reminder, Status
+from nudge.reminders.slots import first_slot
 from nudge.schedules import AnySchedule, Cron, Every
 from nudge.simulation.home_copy import copied_database
 from nudge.simulation.timeline import Plan

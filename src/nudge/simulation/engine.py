@@ -17,8 +17,8 @@ from nudge.home.folder import Home
 from nudge.home.seeds import HomeSeeds
 from nudge.instants import DAY, HOUR, SECOND, Instant
 from nudge.model import Model
-from nudge.reminders import ROUTINES
 from nudge.reminders.conditions import Question, Verdict
+from nudge.reminders.seeding import ROUTINES
 from nudge.simulation.carry_over import Belongings, carry_over
 from nudge.simulation.channel import SimulatedPerson
 from nudge.simulation.documents import DocumentsInMemory

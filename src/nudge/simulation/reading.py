@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from nudge.attention.requests import ASK_AGAIN
 from nudge.instants import Instant, parse_rfc3339
 from nudge.queue.outcomes import FeedLine, Outcome
-from nudge.reminders import Reminder, Source
+from nudge.reminders.reminder import Reminder, Source
 from nudge.simulation.channel import REPLY, Arrived
 from nudge.simulation.journal import Entry
 from nudge.simulation.person import PING, Act

@@ -25,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.reminders import ReminderSpec
+    from nudge.reminders.spec import ReminderSpec
 
     context = Context(args)
     fields = given(args, context.home)

@@ -8,7 +8,7 @@ from typing import NoReturn
 from nudge.cli.context import Context
 from nudge.cli.reminders_text import poke, reminders_of, short
 from nudge.cli.render import note
-from nudge.reminders import Reminder
+from nudge.reminders.reminder import Reminder
 from nudge.stores.store import SqlStore
 
 

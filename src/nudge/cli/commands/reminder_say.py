@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
 
     from nudge.instants import zone_of
     from nudge.phrases import split_reminder
-    from nudge.reminders import ReminderSpec
+    from nudge.reminders.spec import ReminderSpec
     from nudge.reminders.text import literal
 
     context = Context(args)

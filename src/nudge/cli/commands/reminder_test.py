@@ -20,7 +20,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.reminders import Act, delivered_text, judge
+    from nudge.reminders.conditions import Act, judge
+    from nudge.reminders.text import delivered_text
 
     context = Context(args)
     reminder = context.with_store(lambda store: reminders_of(context, store).get(args.reminder))

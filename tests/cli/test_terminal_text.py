@@ -1,0 +1,53 @@
+"""What others wrote, on the person's terminal."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from contextlib import suppress
+
+import pytest
+
+from nudge.channels.terminal import TerminalMessenger
+from nudge.errors import ChannelUnavailableError
+from nudge.queue.channel import Button, Outbound
+from nudge.queue.outcomes import FeedLine
+from nudge.stores.open import open_store
+from tests.cli.cli import Cli
+from tests.times import NOON, TORONTO
+
+NASTY = "a\x1b[2Jb\rc\x9bd\x07"
+
+
+async def test_a_message_cannot_drive_the_terminal() -> None:
+    stream = io.StringIO()
+    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
+    await messenger.send(Outbound(1, f"{NASTY}\nsecond line\ttab", (Button(NASTY, "done:1"),)))
+    shown = stream.getvalue()
+    assert shown.startswith("12:00  a�[2Jb")
+    assert "\n       second line\ttab\n" in shown
+    assert not set(shown) & set("\x1b\r\x9b\x07")
+
+
+async def test_a_terminal_that_was_closed_is_a_channel_that_is_away() -> None:
+    """What the person asked for waits for the next one; it did not arrive, so it is no repeat."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = os.fdopen(writer, "w")
+    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
+    with pytest.raises(ChannelUnavailableError, match="Broken pipe") as caught:
+        await messenger.send(Outbound(1, "drink"))
+    assert not caught.value.maybe_sent
+    with suppress(BrokenPipeError):
+        stream.close()
+
+
+async def test_the_log_shows_one_line_for_each_thing(home: Cli) -> None:
+    store = await open_store(f"sqlite:///{home.home / 'nudge.db'}")
+    await store.feed.add(FeedLine(NOON, "coach", "said", f"{NASTY}\nsecond line"))
+    await store.close()
+    (line,) = home("log").stdout.splitlines()
+    assert "second line" in line
+    assert not set(line) & set("\x1b\r\x9b\x07")
+    assert json.loads(home("log", "--json").stdout)["text"] == f"{NASTY}\nsecond line"

@@ -1,0 +1,288 @@
+"""Routines and reminders for the coach become background runs, in virtual time with the whole daemon."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from nudge.coach.heartbeat import OVERTAKEN
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.home.documents import HomeDocuments
+from nudge.home.folder import Home
+from nudge.home.prices import load_prices
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.models.offline import OfflineModel
+from nudge.queue.channel import Inbound
+from nudge.queue.inbox import Priority
+from nudge.queue.outcomes import Result
+from nudge.reminders.reminder import Source, Status
+from nudge.reminders.spec import ReminderSpec
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.spending.books import SpendingPlan
+from nudge.spending.holds import Call, Change
+from nudge.spending.purse import Asking
+from nudge.testing import RecordingChannel, memory_store
+from tests.times import toronto
+
+START = toronto(2026, 2, 18, 14)
+OPTIONS = Options(owner="d", timezone="America/Toronto", longest_wait=3600)
+
+
+class Scripted:
+    """A paid model that answers what it is told, and keeps the questions."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: str) -> None:
+        self.answers = list(answers)
+        self.asked: list[ModelRequest] = []
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        self.asked.append(request)
+        answer = self.answers.pop(0) if self.answers else "HEARTBEAT_OK"
+        return ModelReply(answer, request.model, Usage(100, 20))
+
+    async def close(self) -> None:
+        return None
+
+
+def live(
+    scenario: Callable[[Daemon, VirtualClock, RecordingChannel], Coroutine[Any, Any, None]],
+    tmp_path: Path,
+    model: Scripted | None = None,
+    options: Options = OPTIONS,
+) -> None:
+    async def main(clock: VirtualClock) -> None:
+        store, channel = memory_store(), RecordingChannel()
+        documents = HomeDocuments(Home(tmp_path))
+        ports = Ports(store, clock, channel, documents, OfflineModel(), load_prices(), model)
+        daemon = Daemon(ports, options)
+        await daemon.start()
+        running = asyncio.create_task(daemon.run())
+        await scenario(daemon, clock, channel)
+        daemon.stop()
+        await running
+        await store.close()
+
+    run_virtual(main, START)
+
+
+async def add(daemon: Daemon, clock: VirtualClock, spec: ReminderSpec) -> str:
+    timed = await daemon.reminders.add("coach", spec, clock.now(), Source.FILE)
+    daemon.poke()
+    return timed.reminder.id
+
+
+def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_gate(tmp_path: Path) -> None:
+    model = Scripted('{"action": "message", "message": "Two chores are open."}')
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        spec = ReminderSpec("Review open tasks", name="Chore-time routine", every="30m", ref="routines/chore-time.md")
+        await add(daemon, clock, spec)
+        await clock.sleep(31 * 60)
+        assert channel.texts == ["Two chores are open."]
+        assert (await daemon.desk.state("coach", clock.now())).proactive_today == 1
+        (question,) = [one for one in model.asked if "Review open tasks" in one.turns[-1].text]
+        lines = question.turns[-1].text.splitlines()
+        assert lines[-1] == "Send at most 1 ping or embed per bg session."
+        assert "Ping budget: 5/5 available (refills 1 every 90 min)." in lines
+        running = [line for line in lines if line.endswith("[this task]")]
+        assert running == ['- 2:30 PM: Chore-time routine -- "Review open tasks" (routines/chore-time.md) [this task]']
+        assert "regret" in question.system
+        assert (await daemon.gate.row("coach", clock.now())).budget.level_at(clock.now()) < 5_000_000
+
+    live(scenario, tmp_path, model)
+
+
+def test_the_person_is_answered_while_a_heartbeat_still_waits_for_its_model(tmp_path: Path) -> None:
+    class Slow(Scripted):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            if request.purpose is Purpose.HEARTBEAT:
+                await asyncio.sleep(200)
+            return await super().complete(request)
+
+    talk = '{"reply": "With one page.", "actions": [], "recent_context": "They asked how to start."}'
+    model = Slow(talk, '{"action": "message", "message": "How is the page?"}')
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await clock.sleep(45 * 60 + 5)  # the heartbeat has asked five seconds ago
+        await daemon.hear("coach", Inbound(1, clock.now(), "How do I start?"))
+        await clock.sleep(1)
+        assert channel.texts == ["With one page."]
+        await clock.sleep(300)
+        (beat,) = await daemon.store.outcomes.recent(kind="heartbeat")
+        assert (beat.result, beat.reason) == (Result.SKIPPED, OVERTAKEN)
+        assert channel.texts == ["With one page."]
+
+    live(scenario, tmp_path, model)
+
+
+def test_a_silent_routine_runs_and_never_pings(tmp_path: Path) -> None:
+    model = Scripted('{"action": "message", "message": "I must not be heard."}')
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Look at the workout", every="30m", allow_ping=False))
+        await clock.sleep(31 * 60)
+        assert channel.texts == []
+        rows = await daemon.store.outcomes.recent(kind="letters")
+        assert [row.result for row in rows] == [Result.SUPPRESSED]
+        assert rows[0].detail["rule"] == "silent-task"
+
+    live(scenario, tmp_path, model)
+
+
+def test_the_rules_pass_on_what_a_routine_says(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Screens off in ten minutes.", every="30m", count=1))
+        await clock.sleep(31 * 60)
+        assert channel.texts == ["Screens off in ten minutes."]
+
+    live(scenario, tmp_path)
+
+
+def test_a_condition_in_words_ends_its_reminder_when_the_agent_finds_it_met(tmp_path: Path) -> None:
+    met = '{"action": "message", "message": "[condition-met] The deploy is through."}'
+    model = Scripted("[skip]", '{"action": "heartbeat_ok"}', met)
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        spec = ReminderSpec("Run the smoke tests", every="10m", prompt="Has the deploy finished?", mode="once")
+        number = await add(daemon, clock, spec)
+        await clock.sleep(25 * 60)
+        assert channel.texts == []
+        await clock.sleep(60 * 60)
+        assert channel.texts == ["The deploy is through."]
+        assert (await daemon.reminders.get(number)).status is Status.COMPLETED
+
+    live(scenario, tmp_path, model)
+
+
+def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_not(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("idle one", every="30m", count=1))
+        await clock.sleep(29 * 60)
+        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await clock.sleep(3 * 60)
+        assert "idle one" not in channel.texts
+        await clock.sleep(3 * 60)
+        assert channel.texts[-1] == "idle one"
+
+    live(scenario, tmp_path)
+
+
+def test_letters_are_kept_through_the_quiet_hours_and_asked_about_once(tmp_path: Path) -> None:
+    model = Scripted(*['{"action": "message", "message": "Good morning: chores."}'] * 9)
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        at = toronto(2026, 2, 19, 3).__int__()
+        await add(daemon, clock, ReminderSpec("nightly", in_=f"{(at - START) // MINUTE}m"))
+        await clock.sleep((toronto(2026, 2, 19, 9, 59) - START) / 1_000_000)
+        asked = [one for one in model.asked if "nightly" in one.turns[-1].text]
+        assert asked == []
+        letters = await daemon.store.letters.unread("coach")
+        assert [letter.body for letter in letters] == ["nightly"]
+        await clock.sleep(120)
+        assert channel.texts.count("Good morning: chores.") == 1
+
+    live(scenario, tmp_path, model, replace(OPTIONS, rhythm=replace(OPTIONS.rhythm, every=999 * HOUR)))
+
+
+def test_a_letter_of_normal_priority_moves_a_waiting_timer_forward(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        later = Instant(clock.now() + 5 * HOUR)
+        await daemon.background.arrived("coach", Priority.IDLE, later)
+        await daemon.background.arrived("coach", Priority.IDLE, clock.now())
+        waiting = await daemon.store.timers.get("coach", "letters")
+        assert waiting
+        assert waiting.due_at == later
+        await daemon.background.arrived("coach", Priority.NORMAL, clock.now())
+        moved = await daemon.store.timers.get("coach", "letters")
+        assert moved is None or moved.due_at == clock.now()
+
+    live(scenario, tmp_path)
+
+
+def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Still there?", idle="20m"))
+        await clock.sleep(15 * 60)
+        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await clock.sleep(15 * 60)
+        assert "Still there?" not in channel.texts
+        await clock.sleep(6 * 60)
+        assert channel.texts[-1] == "Still there?"
+
+    live(scenario, tmp_path)
+
+
+def test_letters_that_the_days_money_does_not_pay_for_are_kept_and_nothing_fails(tmp_path: Path) -> None:
+    model = Scripted()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        await clock.sleep(3 * 3600)
+        assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
+        assert await daemon.store.letters.unread("coach")
+        assert await daemon.store.outcomes.recent(kind="letters") == []
+        assert await daemon.store.timers.get("coach", "letters") is not None
+
+    live(scenario, tmp_path, model, replace(OPTIONS, plan=SpendingPlan(30)))
+
+
+def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> None:
+    model = Scripted()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        now = clock.now()
+        limit = (await daemon.spending.state("coach", now)).meter.limit
+        held = await daemon.spending._purse.hold(
+            Asking("coach", "a", Call(load_prices().quote("haiku").price, 1, 1), "haiku", "work"), now
+        )
+        assert held.held is not None
+        await daemon.store.ledger.change(held.held, Change(held.held.hold, limit * 95 // 100, 0))
+        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        await clock.sleep(3 * 3600)
+        assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
+        timer = await daemon.store.timers.get("coach", "letters")
+        assert timer is not None
+        assert timer.due_at == toronto(2026, 2, 18, 19)
+
+    live(scenario, tmp_path, model)
+
+
+def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=2))
+        await clock.sleep(61 * 60)
+        (nudge,) = channel.sent
+        assert [button.label for button in nudge.buttons] == ["Done", "Snooze 30 min", "Skip"]
+
+        async def press(data: str, message: str) -> str:
+            return await daemon.hear("coach", Inbound(1, clock.now(), "", button=data, message_id=message))
+
+        assert "don't know it" in await press("done:nudge", "m999")
+        assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
+        assert await press("snooze:nudge:30m", f"m{nudge.id}") == "Again in 30m."
+        await clock.sleep(31 * 60)
+        assert channel.texts == ["Stretch a little."] * 2
+        again = channel.sent[-1]
+        assert await press("done:nudge", f"m{again.id}") == "Done ✓"
+        assert await press("skip:nudge", f"m{nudge.id}") == "Skipped."
+        said = await daemon.store.conversations.recent("coach", 1)
+        assert said[0].content == "Done: Stretch a little."
+
+    live(scenario, tmp_path)
+
+
+def test_where_there_is_nothing_to_press_a_command_does_the_same(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=1))
+        await clock.sleep(61 * 60)
+        await daemon.hear("coach", Inbound(1, clock.now(), "/snooze 10m"))
+        await clock.sleep(11 * 60)
+        assert channel.texts == ["Stretch a little.", "Again in 10m.", "Stretch a little."]
+
+    live(scenario, tmp_path)

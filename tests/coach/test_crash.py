@@ -1,0 +1,133 @@
+"""Death at any moment: every write of the store and of a file is tried as the last thing that a process did."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from nudge.queue.channel import Inbound
+from nudge.queue.delivery import REPEAT_MARK
+from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.stores.open import open_store
+from tests.coach.rig import Rig, Scripted, says
+from tests.times import NOON
+
+REPLY = says(
+    "All set.",
+    {"action": "update_memory", "section": "Preferences", "add": "Likes tea"},
+    {"action": "update_memory", "section": "Preferences", "remove": "Prefers casual tone, not preachy"},
+    {"action": "update_goals", "section": "Today", "lines": ["Write", "Run"]},
+    {"action": "add_reminder", "text": "call Mum", "when": "in 2h"},
+    context="They planned the day.",
+)
+UPDATES = [
+    Inbound(11, NOON, "plan my day"),
+    Inbound(12, NOON, "/remind stretch in 3h"),
+    Inbound(13, NOON, "/ping"),
+]
+
+
+class PowerCutError(BaseException):
+    pass
+
+
+class Fuse:
+    """Cuts the power at the n-th write, and at every one after it."""
+
+    def __init__(self, at: int) -> None:
+        self.left = at
+
+    def __call__(self, block: str = "") -> None:
+        self.left -= 1
+        if self.left <= 0:
+            raise PowerCutError(block)
+
+
+async def live(clock: VirtualClock, folder: Path, fuse: Fuse) -> Rig:
+    """One life of the process: take what the channel still has, answer what waits, until the end or a power cut."""
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # the dead do not complain
+    store = await open_store(f"sqlite:///{folder / 'nudge.db'}")
+    rig = await Rig(clock, store, folder, Scripted(REPLY)).open()
+    await store.lanes.release_owner("rig")
+    write = rig.desk.write
+
+    def fused_write(agent: str, name: str, text: str) -> None:
+        fuse(f"before {name}")
+        write(agent, name, text)
+        fuse(f"after {name}")
+
+    rig.desk.write = fused_write  # type: ignore[method-assign]
+    store.database.probe = fuse  # type: ignore[attr-defined]
+    listener = rig.talking.listener
+    try:
+        for update in UPDATES:
+            if update.update_id >= await listener.offset("coach"):
+                await listener.hear("coach", update, offset=update.update_id + 1)
+        await rig.settle(30)
+    except PowerCutError:
+        pass
+    finally:
+        store.database.probe = None  # type: ignore[attr-defined]
+    return rig
+
+
+def test_a_power_cut_at_any_write_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
+    points = 0
+    for cut in range(1, 400):
+        points, folder = cut, tmp_path / str(cut)
+        folder.mkdir()
+        fuse = Fuse(cut)
+
+        async def main(clock: VirtualClock, folder: Path = folder, fuse: Fuse = fuse, cut: int = cut) -> None:
+            first = await live(clock, folder, fuse)
+            sent = first.channel.texts
+            await first.store.close()
+            second = await live(clock, folder, Fuse(10_000))
+            assert first.model is not None
+            assert second.model is not None
+            asked = [request.attempt_id for request in (*first.model.requests, *second.model.requests)]
+            assert len(set(asked)) == len(asked), "a call that was paid before the power cut is asked again as itself"
+            await check(second, [*sent, *second.channel.texts], cut)
+            await second.store.close()
+
+        run_virtual(main, NOON)
+        if fuse.left > 0:
+            break
+    assert 30 < points < 399
+
+
+async def check(rig: Rig, sent: list[str], cut: int) -> None:
+    where = f"cut at write {cut}"
+    plans = [text for text in sent if "All set." in text]
+    first, *repeats = plans
+    assert all(text.startswith(REPEAT_MARK) for text in repeats), where
+    for part in (
+        "I've noted that",
+        "Done, I've taken “Prefers casual tone",
+        "Today is now: 1. Write; 2. Run",
+        "call Mum",
+    ):
+        assert part in first, where
+    assert {text.removeprefix(REPEAT_MARK) for text in plans} == {first.removeprefix(REPEAT_MARK)}, where
+    reminders = sorted(one.message for one in await rig.reminders.list("coach"))
+    assert reminders == ["call Mum", "stretch"], where
+    memory, goals = rig.document("MEMORY.md"), rig.document("GOALS.md")
+    assert memory.count("- Likes tea") == 1, where
+    assert "Prefers casual tone" not in memory, where
+    assert "They planned the day." in memory, where
+    assert "1. Write\n2. Run\n" in goals, where
+    assert len(await rig.store.activity.since("coach", NOON)) == 1, where
+    said = [one.role for one in await rig.store.conversations.recent("coach")]
+    assert said == ["assistant", "user"], where
+    assert await rig.talking.listener.offset("coach") == 14, where
+
+
+def test_an_offset_that_goes_back_is_taken_as_it_is(coach_everywhere: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        listener = rig.talking.listener
+        await listener.confirm("coach", 700_000_010)
+        await listener.hear("coach", Inbound(5, NOON, "/ping"), offset=6, asked=700_000_010)
+        assert await listener.offset("coach") == 6
+
+    coach_everywhere(scenario)

@@ -1,0 +1,170 @@
+"""A life to break: an agent with reminders of every kind, and a person who talks, drawn from a seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+from importlib import resources
+from random import Random
+
+from nudge.instants import HOUR, MINUTE, Instant, rfc3339, start_of_day, to_datetime
+from nudge.queue.agents import Agent
+from nudge.reminders.changes import timer_at
+from nudge.reminders.reminder import Reminder, Source
+from nudge.reminders.slots import first_slot
+from nudge.reminders.spec import ReminderSpec, make_reminder
+from nudge.stores.store import SqlStore
+from tests.times import TORONTO
+
+AGENT = "coach"
+COMMAND, PRESS = "$ ", "press "
+"""How acts begin that are no words: a command line's, and a button's."""
+ZONE = "America/Toronto"
+DOCUMENTS = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
+GOALS = (("[Single most important task]", "Write the report"), ("[Second task if time]", "Call the dentist"))
+CALM = 4 * HOUR
+"""After the last fault everything has this long to come right. It ends outside the quiet hours."""
+
+_DAYS = (
+    date(2026, 2, 17),
+    date(2026, 3, 7),
+    date(2026, 3, 8),
+    date(2026, 10, 31),
+    date(2026, 11, 1),
+    date(2026, 2, 27),
+)
+_WORDS = (
+    "ok",
+    "what's next?",
+    "busy",
+    "leave me alone",
+    "30 more min",
+    "/quiet 1h",
+    "/quiet off",
+    "done",
+    "/status",
+    "/undo",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """`after` is in microseconds from the start, whatever the wall clock does meanwhile."""
+
+    after: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """`lasts` is for how long faults happen."""
+
+    start: Instant
+    lasts: int
+    acts: tuple[Act, ...]
+    reminders: tuple[Reminder, ...]
+    paid: bool
+    window: str
+    ping_budget: bool
+    heartbeat: int
+
+
+def draw(random: Random) -> Scenario:
+    day = random.choice(_DAYS)
+    start = Instant(start_of_day(day, TORONTO) + random.randint(0, 47) * 30 * MINUTE)
+    lasts = random.randint(5, 22) * HOUR
+    return Scenario(
+        start=start,
+        lasts=lasts,
+        acts=tuple(_acts(random, lasts)),
+        reminders=tuple(_reminders(random, start)),
+        paid=random.random() < 0.6,
+        window=random.choice(("0.15", "0.60", "10.00")),
+        ping_budget=random.random() < 0.9,
+        heartbeat=random.choice((45, 90)) * MINUTE,
+    )
+
+
+def document(name: str) -> bytes:
+    text = (resources.files("nudge.home") / "templates" / "documents" / name).read_text(encoding="utf-8")
+    for blank, filled in GOALS:
+        text = text.replace(blank, filled)
+    return text.encode()
+
+
+async def prepare(scenario: Scenario, store: SqlStore) -> None:
+    """The store as a command line has left it: an agent, its reminders and their timers."""
+    await store.agents.add(Agent(AGENT, AGENT, scenario.start))
+    async with store.transaction():
+        for reminder in scenario.reminders:
+            first = first_slot(reminder, scenario.start)
+            assert first is not None
+            await store.reminders.add(reminder)
+            await store.timers.set(timer_at(reminder, first))
+
+
+def _acts(random: Random, lasts: int) -> list[Act]:
+    """Signs of life, words, and reminders that nobody else asks for. No two acts share an instant."""
+    acts: dict[int, str] = {}
+    for _ in range(random.randint(3, 12)):
+        acts[random.randrange(lasts)] = "/ping"
+    for _ in range(random.randint(2, 8)):
+        acts[random.randrange(lasts)] = random.choice(_WORDS)
+    for number in range(random.randint(1, 4)):
+        minutes = random.choice((5, 20, 90, 300))
+        way = random.choice(
+            (f"remind me to chore{number} in {minutes} minutes", f"/remind chore{number} in {minutes} minutes")
+        )
+        acts[random.randrange(lasts)] = way
+    for _ in range(random.randint(0, 4)):
+        acts[random.randrange(lasts)] = PRESS + random.choice(("done", "snooze", "skip"))
+    for _ in range(random.randint(0, 3)):
+        verb = random.choice(("pause", "resume", "snooze", "edit"))
+        acts[random.randrange(lasts)] = f"{COMMAND}{verb} {random.randint(0, 10)}"
+    return [Act(at, acts[at]) for at in sorted(acts)]
+
+
+def _reminders(random: Random, start: Instant) -> list[Reminder]:
+    wanted = [
+        (ReminderSpec("Take the pills", at=_iso(random, start), to_person=True), Source.CLI),
+        (ReminderSpec("Buy milk", at=_iso(random, start), to_person=True), Source.CLI),
+        (ReminderSpec("Drink water", every=f"{random.choice((60, 150, 240))}m", to_person=True), Source.CLI),
+        (ReminderSpec("Stand up", every=f"{random.choice((90, 200))}m", to_person=True), Source.ROLE),
+        (ReminderSpec("Wind down", cron="0 21 * * *", to_person=True, reserve=True), Source.FILE),
+        (ReminderSpec("Lights out", cron="30 23 * * *", to_person=True, reserve=True), Source.FILE),
+        (ReminderSpec("Read the list", every="3h"), Source.ROLE),
+        (
+            ReminderSpec("Is the laundry done?", at=_iso(random, start), to_person=True, chain=3, every="25m"),
+            Source.CLI,
+        ),
+        (ReminderSpec("Build broke", every="110m", to_person=True, command="check", mode="each"), Source.CLI),
+        (
+            ReminderSpec("Deploy is out", at=_iso(random, start), to_person=True, command="check", mode="once"),
+            Source.CLI,
+        ),
+        (ReminderSpec("Alarm", cron="15 */6 * * *", to_person=True, critical=True), Source.ROLE),
+    ]
+    made = []
+    for number, (spec, source) in enumerate(wanted):
+        if random.random() < 0.6:
+            spec = replace(spec, name=f"n{number}")
+            made.append(
+                make_reminder(spec, reminder_id=f"r-00000{number:x}", agent=AGENT, now=start, zone=ZONE, source=source)
+            )
+    return made
+
+
+def _iso(random: Random, start: Instant) -> str:
+    return rfc3339(Instant(start + random.randint(5, 20 * 60) * MINUTE))
+
+
+def calm_until(now: Instant) -> Instant:
+    """When the world is looked at for the last time: not in the quiet hours of the template (02:00 to 10:00), and when
+    what waited for their end has had its time."""
+    end = Instant(now + CALM)
+    local = to_datetime(end, TORONTO)
+    return Instant(start_of_day(local.date(), TORONTO) + 13 * HOUR) if 2 <= local.hour < 13 else end
+
+
+def is_quiet(instant: Instant) -> bool:
+    return 2 <= to_datetime(instant, TORONTO).hour < 10

@@ -1,0 +1,350 @@
+"""One life under faults: processes that come and go over one store, one clock, one channel."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from nudge.attention.quiet import Person
+from nudge.coach.polling import Polling
+from nudge.coach.proactive import Rhythm
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.errors import StoreError, UsageError
+from nudge.home.prices import load_prices
+from nudge.instants import MINUTE, SECOND, Instant, to_datetime
+from nudge.models.offline import OfflineModel
+from nudge.reminders.service import Reminders
+from nudge.simulation.engine import ids_from
+from nudge.simulation.virtual_time import VirtualClock, VirtualLoop
+from nudge.spending.books import SpendingPlan
+from nudge.spending.money import parse_money
+from nudge.stores.sqlite import SqliteDatabase
+from nudge.stores.store import SqlStore
+from tests.faults import scenario as scenarios
+from tests.faults.channel import Arrival, FaultyChannel
+from tests.faults.faults import COUNTED, Fault, Kind
+from tests.faults.invariants import Invariants, Violation
+from tests.faults.minds import FaultyConditions, FaultyModel
+from tests.faults.processes import CURRENT, Crash, Process, task_factory
+from tests.faults.scenario import AGENT, COMMAND, DOCUMENTS, PRESS, Scenario, calm_until, document
+from tests.times import TORONTO
+
+PRICES = load_prices()
+TEXTS = {name: document(name) for name in DOCUMENTS}
+LONGEST_WAIT = 600.0
+
+
+class Documents:
+    """The person's documents, which outlive every process."""
+
+    def __init__(self) -> None:
+        self._texts = dict(TEXTS)
+        self._versions = dict.fromkeys(TEXTS, 0)
+
+    def read(self, agent: str, name: str) -> bytes | None:
+        return self._texts.get(name)
+
+    def write(self, agent: str, name: str, content: bytes) -> None:
+        self._texts[name] = content
+        self._versions[name] = self._versions.get(name, 0) + 1
+
+    def version(self, agent: str, name: str) -> str:
+        return str(self._versions.get(name, ""))
+
+
+class _Errors(logging.Handler):
+    """Whatever the daemon logs with a traceback is an error that nobody injected."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(logging.ERROR)
+        self._world = world
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, StoreError):  # a full disk was injected
+            self._world.fail(Violation("no unexpected error", repr(error), self._world.clock.now()))
+
+
+@dataclass
+class World:
+    seed: int
+    scenario: Scenario
+    faults: Sequence[Fault]
+    lines: list[str] = field(default_factory=list)
+    violation: Violation | None = None
+    happened: list[Fault] = field(default_factory=list)
+    writes: int = 0
+    processes: int = 0
+    lived: int = 0
+    """How much virtual time passed, in microseconds."""
+
+    def run(self) -> None:
+        """Live it. What broke is in `violation`."""
+        log = logging.getLogger("nudge")
+        errors = _Errors(self)
+        log.addHandler(errors)
+        before, log.propagate = log.propagate, False
+        try:
+            with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+                runner.run(self._live())
+        finally:
+            log.removeHandler(errors)
+            log.propagate = before
+
+    def fail(self, violation: Violation) -> None:
+        """The first one counts; what follows may only be its consequence."""
+        if self.violation is None:
+            self.violation = violation
+            self.trace(f"VIOLATION {violation}")
+            self._over.set()
+
+    def trace(self, what: str) -> None:
+        process = CURRENT.get()
+        who = process.owner if process else "world"
+        self.lines.append(f"{to_datetime(self.clock.now(), TORONTO):%a %H:%M:%S} {who:<9} {what}")
+
+    async def _live(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_task_factory(task_factory)
+        loop.set_exception_handler(lambda loop, context: None)  # tasks of dead processes end as they may
+        self._over = asyncio.Event()
+        self.clock = VirtualClock(self.scenario.start)
+        self.database = SqliteDatabase.open(":memory:")
+        self.store = SqlStore(self.database)
+        self.invariants = Invariants(self.database._connection, self.clock.now, self.scenario.ping_budget)
+        self.channel = FaultyChannel(self.clock, self.store, self._due, self.trace, self._arrived, self._crash)
+        self.model = FaultyModel(self.clock, self._due, self.trace) if self.scenario.paid else None
+        self.conditions = FaultyConditions(self.clock, self._due)
+        self.documents = Documents()
+        self._new_id = ids_from(self.seed)
+        self._pending: dict[Kind, dict[int, Fault]] = {}
+        self._written: set[str] = set()
+        self._calm = asyncio.Event()
+        for fault in self.faults:
+            self._pending.setdefault(fault.kind, {})[fault.at] = fault
+        await scenarios.prepare(self.scenario, self.store)
+        self.database.probe = self._probe
+        living = [asyncio.create_task(self._keep_running())]
+        living += [asyncio.create_task(self._speak())]
+        living += [asyncio.create_task(self._happen(fault)) for fault in self.faults if fault.kind not in COUNTED]
+        try:
+            await self._wait(self.scenario.lasts)
+            self._calm.set()
+            while self.violation is None and self.clock.now() < (end := calm_until(self._calm_since())):
+                await self._wait(end - self.clock.now())
+            if self.violation is None:
+                self._look(self.invariants.at_the_end)
+        finally:
+            self.lived = self._elapsed()
+            self.database.probe = None
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            await asyncio.sleep(0)
+            await asyncio.gather(*living, return_exceptions=True)
+            await self.store.close()
+
+    def _calm_since(self) -> Instant:
+        if not hasattr(self, "_calm_from"):
+            self._calm_from = self.clock.now()
+            self.trace("calm")
+        return self._calm_from
+
+    async def _wait(self, microseconds: int) -> None:
+        await self.clock.wait(self._over, microseconds / SECOND)
+
+    async def _keep_running(self) -> None:
+        """A supervisor: whenever the daemon ends, start it again after the time that the fault says."""
+        while True:
+            self._main = process = self._process()
+            self.trace("starts")
+            await self._run(process)
+            down, self._down = self._down, SECOND
+            await self.clock.wait(self._calm, down / SECOND)  # when the calm begins, somebody has come to look
+            if process.dead:
+                await self.store.lanes.release_owner(process.owner)  # as the next daemon of the same home does
+
+    _down = SECOND
+
+    def _process(self) -> Process:
+        self.processes += 1
+        return Process(f"daemon-{self.processes}")
+
+    async def _run(self, process: Process) -> None:
+        """Until it has ended, by itself or by a crash."""
+
+        def make() -> Daemon:
+            return self._daemon(process)
+
+        def poll(daemon: Daemon) -> Polling:
+            return Polling(self.channel, daemon.talking.listener, self.clock, AGENT)
+
+        reset = CURRENT.set(process)
+        try:
+            task = asyncio.get_running_loop().create_task(process.run(make, poll))
+        finally:
+            CURRENT.reset(reset)
+        await process.ended.wait()
+        await asyncio.gather(task, return_exceptions=True)
+        if not process.dead and not task.cancelled() and task.exception() is not None:
+            error = task.exception()
+            self.trace(f"ends with {error!r}")
+            self._down = 5 * SECOND
+
+    def _daemon(self, process: Process) -> Daemon:
+        scenario = self.scenario
+        ports = Ports(
+            self.store,
+            self.clock,
+            self.channel,
+            self.documents,
+            OfflineModel(),
+            PRICES,
+            model=self.model,
+            conditions=self.conditions,
+            new_id=self._new_id,
+        )
+        options = Options(
+            process.owner,
+            "America/Toronto",
+            LONGEST_WAIT,
+            ping_budget=scenario.ping_budget,
+            rhythm=Rhythm(scenario.heartbeat),
+            plan=SpendingPlan(parse_money(scenario.window)),
+        )
+        return Daemon(ports, options)
+
+    async def _speak(self) -> None:
+        began = self._elapsed()
+        for act in self.scenario.acts:
+            await asyncio.sleep((act.after - (self._elapsed() - began)) / SECOND)
+            self.trace(f"the person: {act.text}")
+            if act.text.startswith(COMMAND):
+                await self._command(*act.text.removeprefix(COMMAND).split())
+            elif act.text.startswith(PRESS):
+                self.channel.press(act.text.removeprefix(PRESS))
+            else:
+                self.invariants.said[act.text] += 1
+                self.channel.say(act.text)
+
+    async def _command(self, verb: str, number: str) -> None:
+        """Somebody uses the command line: another process on the same store, which then pokes the daemon."""
+        reminders = Reminders(self.store, lambda agent: Person(TORONTO))
+        listed = [one.id for one in self.scenario.reminders]
+        if not listed:
+            return
+        reminder_id, now = listed[int(number) % len(listed)], self.clock.now()
+        with suppress(UsageError, StoreError):
+            match verb:
+                case "pause":
+                    await reminders.pause(reminder_id, now)
+                case "resume":
+                    await reminders.resume(reminder_id, now)
+                case "snooze":
+                    await reminders.snooze(reminder_id, 40 * MINUTE, now)
+                case "edit":
+                    await reminders.edit(reminder_id, {"message": f"edited at {now}"}, now)
+        if self._main.daemon is not None:
+            self._main.daemon.poke()
+
+    def _elapsed(self) -> int:
+        return round(asyncio.get_running_loop().time() * SECOND)
+
+    async def _happen(self, fault: Fault) -> None:
+        """A fault that comes at a time."""
+        await asyncio.sleep(fault.at / SECOND)
+        self.trace(f"FAULT {fault}")
+        self.happened.append(fault)
+        match fault.kind:
+            case Kind.CLOCK_BACK:
+                self.invariants.clock_went_back = True
+                self.clock.jump(-fault.length)
+            case Kind.CLOCK_FORWARD:
+                self.clock.jump(fault.length)
+            case Kind.DISK_FULL:
+                await self._fill_disk(fault)
+            case Kind.SECOND_DAEMON:
+                await self._second(fault)
+            case Kind.RESTART:
+                if self._main.daemon is not None:
+                    self._down = fault.length
+                    self._main.daemon.stop()
+            case Kind.KILL:
+                self._down = fault.length
+                self._main.die()
+
+    async def _fill_disk(self, fault: Fault) -> None:
+        connection = self.database._connection
+        pages = connection.execute("PRAGMA page_count").fetchone()[0]
+        connection.execute(f"PRAGMA max_page_count = {pages}")
+        try:
+            await asyncio.sleep(fault.length / SECOND)
+        finally:
+            connection.execute("PRAGMA max_page_count = 1000000")
+
+    async def _second(self, fault: Fault) -> None:
+        process = self._process()
+        running = asyncio.create_task(self._run(process))
+        await asyncio.sleep(fault.length / SECOND)
+        if fault.chance:
+            process.die()
+        elif process.daemon is not None:
+            process.daemon.stop()
+        await running
+
+    def _due(self, kind: Kind, number: int) -> Fault | None:
+        """Faults end when the calm begins."""
+        fault = None if self._calm.is_set() else self._pending.get(kind, {}).get(number)
+        if fault is not None and fault not in self.happened:
+            self.happened.append(fault)
+            self.trace(f"FAULT {fault}")
+        return fault
+
+    def _crash(self, kind: Kind, number: int) -> None:
+        process = CURRENT.get()
+        assert process is not None
+        self._down = self._pending[kind][number].length
+        process.die()
+
+    def _arrived(self, arrival: Arrival) -> None:
+        mark = " (possibly repeated)" if arrival.message.possibly_repeated else ""
+        self.trace(f"arrived: {arrival.message.id} {arrival.row.kind} {arrival.row.text[:50]!r}{mark}")
+        self._look(lambda: self.invariants.arrived(arrival))
+
+    def _probe(self, statement: str) -> None:
+        """Every place at which a process can die in the store; and the look at what a commit has changed."""
+        process = CURRENT.get()
+        if process is not None and process.dead:
+            raise Crash
+        if statement == "committed":
+            written, self._written = self._written, set()
+            self._look(lambda: self.invariants.after_commit(written))
+        elif statement != "commit":
+            self._written.add(statement)
+        if process is None:
+            return
+        self.writes += 1
+        if self._due(Kind.WRITE, self.writes) is not None:
+            self.trace(f"dies at {statement}")
+            self._crash(Kind.WRITE, self.writes)
+            raise Crash
+
+    def _look(self, check: Any) -> None:
+        if self.violation is None:
+            try:
+                check()
+            except Violation as violation:
+                self.fail(violation)
+
+
+def seeded(seed: int, kinds: Sequence[Kind] = tuple(Kind)) -> tuple[Scenario, list[Fault]]:
+    """The life and the faults of a seed."""
+    from tests.faults import faults
+
+    random = Random(f"life:{seed}")
+    scenario = scenarios.draw(random)
+    return scenario, faults.draw(random, scenario.lasts, kinds)
