@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from nudge.cli.budget_text import budget_json, budget_lines, detail_lines
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, note, out, out_json
-from nudge.home.spending_plan import plan_of, turn_of
 from nudge.queue.agents import Agents
 from nudge.spending.allowances import Allowances
 from nudge.spending.books import SpendingStatus
@@ -27,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def allowances_of(store: SqlStore, context: Context, agent: str) -> Allowances:
     await Agents(store).ensure_default(context.now)
     await Agents(store).get(agent)
-    return Allowances(store, plan_of(context.settings), turn_of(context.settings))
+    return Allowances(store, context.config.spending.plan, context.config.spending.turn)
 
 
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:

@@ -212,13 +212,13 @@ def _say_unexpected(words: list[str]) -> None:
     from contextlib import suppress
 
     from nudge.home.folder import Home
-    from nudge.home.settings import Settings
+    from nudge.home.read_config import known_secrets
     from nudge.redaction import redact
     from nudge.text import plain
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
+        secrets = known_secrets(Home.find(given=take_home(words)[0]))
     sys.stderr.write(plain(redact(traceback.format_exc(), secrets)))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 

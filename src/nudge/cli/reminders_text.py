@@ -146,10 +146,9 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
 def reminders_of(context: Context, store: Any) -> Reminders:
     """The use cases over the store that a command has open."""
     from nudge.attention.quiet import Person
-    from nudge.instants import zone_of
     from nudge.reminders.service import Reminders
 
-    person = Person(zone_of(context.settings.timezone))
+    person = Person(context.zone)
     return Reminders(store, lambda agent: person)
 
 

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from nudge.channels.terminal import Stream, TerminalMessenger
 from nudge.coach.polling import Polling
-from nudge.daemon.set_up import telegram_token
 from nudge.home.config import Config
-from nudge.home.settings import Settings
 from nudge.queue.agents import DEFAULT
 from nudge.queue.channel import Messenger
 
@@ -41,7 +39,6 @@ class Channel:
 
 
 def channel_of(
-    settings: Settings,
     config: Config,
     clock: Clock,
     stream: Stream,
@@ -52,13 +49,13 @@ def channel_of(
 ) -> Channel:
     """The channel that the configuration asks for; `terminal` says that the person sits here. `zone` is the person's,
     asked every time: they may travel."""
-    token = "" if terminal else telegram_token(settings, config)
+    token = "" if terminal else config.telegram_token
     if not token:
         return Channel(TerminalMessenger(stream, clock.now, zone, colour=colour))
     from nudge.channels.telegram import TelegramChannel
     from nudge.channels.telegram.client import PUBLIC_API
 
-    api_base = settings.environment.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
+    api_base = config.environment.get("TELEGRAM_API_BASE") or PUBLIC_API
     allow = config.telegram.allow
     telegram = TelegramChannel(token, person=allow[0], allowed=allow, clock=clock, api_base=api_base)
     return Channel(telegram, telegram)

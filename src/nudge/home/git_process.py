@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nudge.errors import NudgeError
-from nudge.home.settings import SECRET_NAMES
+from nudge.home.config import SECRET_NAMES
 from nudge.redaction import redact
 
 _SECONDS = 60.0

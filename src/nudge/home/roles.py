@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from nudge.errors import ConfigError, NotFoundError
 from nudge.home.folder import Home
+from nudge.home.private_files import read_trusted
 from nudge.home.yaml_files import checked, read_mapping
 
 
@@ -72,9 +73,9 @@ class Role(_Part):
 def load_role(path: Path) -> Role:
     """Read and check one role. An error names file, line and field."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.", next_step="Check the file.") from None
+        text = read_trusted(path, folders=2)
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path}: {error.strerror}.", next_step="Check the file.") from None
     return checked(Role, read_mapping(text, str(path), what="a role", starts="name: …"), str(path))
 
 
@@ -86,8 +87,3 @@ def role_path(home: Home, name: str) -> Path:
             f"There is no role {name!r} in {home.roles}.", next_step=f"Known roles: {known}. Write {path.name} there."
         )
     return path
-
-
-def load_roles(home: Home) -> dict[str, Role]:
-    """All roles of a home by the name of their file."""
-    return {file.stem: load_role(file) for file in sorted(home.roles.glob("*.yaml"))}

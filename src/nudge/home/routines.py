@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from nudge.errors import ConfigError
+from nudge.home.private_files import read_trusted
 from nudge.home.roles import RoleCondition, RoleSchedule
 from nudge.home.yaml_files import checked, read_mapping
 from nudge.reminders.spec import ReminderSpec
@@ -46,9 +47,9 @@ def routine_files(folder: Path) -> list[Path]:
 def read_routine(path: Path, ref: str) -> ReminderSpec:
     """One routine. An error names the file, the line and the field."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{ref} cannot be read: {error}.", next_step="Check the file.") from None
+        text = read_trusted(path, folders=4)
+    except FileNotFoundError as error:
+        raise ConfigError(f"{ref}: {error.strerror}.", next_step="Check the file.") from None
     match = _FENCE.match(text)
     if match is None:
         raise ConfigError(f"{ref} has no front matter.", next_step=_EXAMPLE)

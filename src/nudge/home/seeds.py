@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.folder import Home
-from nudge.home.roles import RoleReminder, load_role, load_roles, role_path
+from nudge.home.roles import RoleReminder, load_role, role_path
 from nudge.home.routines import condition_fields, read_routine, routine_files, timing_fields
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
@@ -31,23 +31,20 @@ class HomeSeeds:
             return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
         return Wanted(Source.ROLE, where, tuple(_spec(one) for one in role.reminders))
 
-    def check_roles(self, now: Instant, zone: str) -> list[str]:
-        """The names of all roles, once each of their reminders could be made."""
-        roles = load_roles(self._home)
-        for file, role in roles.items():
-            names: set[str] = set()
-            for one in role.reminders:
-                where = f"{self._home.roles / file}.yaml, reminder {one.name}"
-                if one.name in names:
-                    raise ConfigError(f"{where}: two have this name.", next_step="Rename one of them.")
-                names.add(one.name)
-                try:
-                    make_reminder(
-                        _spec(one), reminder_id="r-000000", agent=file, now=now, zone=zone, source=Source.ROLE
-                    )
-                except NudgeError as error:
-                    raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from None
-        return sorted(roles)
+    def check_role(self, file: Path, now: Instant, zone: str) -> None:
+        """Read one role and make each of its reminders. The first mistake is raised."""
+        names: set[str] = set()
+        for one in load_role(file).reminders:
+            where = f"{file}, reminder {one.name}"
+            if one.name in names:
+                raise ConfigError(f"{where}: two have this name.", next_step="Rename one of them.")
+            names.add(one.name)
+            try:
+                make_reminder(
+                    _spec(one), reminder_id="r-000000", agent=file.stem, now=now, zone=zone, source=Source.ROLE
+                )
+            except NudgeError as error:
+                raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from None
 
     def of_routines(self, agent: Agent) -> Wanted:
         specs: list[ReminderSpec] = []

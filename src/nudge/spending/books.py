@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
+from nudge.defaults import SPENDING_TIER, SPENDING_WINDOW
 from nudge.instants import Instant, rfc3339
 from nudge.queue.timers import Timer
 from nudge.spending.holds import Account, AccountKey, AccountKind, Change
 from nudge.spending.lifecycle import Lifecycle, SpendingState, step
 from nudge.spending.meter import Meter, SpendingDay
-from nudge.spending.money import DOLLAR, Micros
-from nudge.spending.routing import STANDARD
+from nudge.spending.money import Micros
 from nudge.spending.store import AccountRow, HoldRow, SpendingRow
 
 WAKE = "wake"
@@ -28,9 +28,9 @@ def wake_timer(agent: str, at: Instant) -> Timer:
 class SpendingPlan:
     """What the configuration grants every agent: money for a window, and the tier that chooses its models."""
 
-    window: Micros = 10 * DOLLAR
+    window: Micros = SPENDING_WINDOW
     renews: date | None = None
-    tier: str = STANDARD
+    tier: str = SPENDING_TIER
 
     def text(self) -> str:
         renews = self.renews.isoformat() if self.renews else ""

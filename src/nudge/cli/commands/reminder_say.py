@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     from nudge.reminders.text import literal
 
     context = Context(args)
-    zone = zone_of(args.tz or context.settings.timezone)
+    zone = zone_of(args.tz or context.config.timezone)
     message, understood = split_reminder(sentence, context.now, zone)
     spec = ReminderSpec(literal(message), tz=zone.key, to_person=True)
     timed = context.with_store(

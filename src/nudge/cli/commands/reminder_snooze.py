@@ -18,11 +18,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.instants import zone_of
     from nudge.reminders.timing import read_duration
 
     context = Context(args)
-    length = read_duration(" ".join(args.duration), context.now, zone_of(context.settings.timezone))
+    length = read_duration(" ".join(args.duration), context.now, context.zone)
     timed = context.with_store(lambda store: reminders_of(context, store).snooze(args.reminder, length, context.now))
     say_state(timed, context)
     poke(context)
