@@ -49,6 +49,10 @@ class QueueStore(Protocol):
 
     def transaction(self) -> AbstractAsyncContextManager[None]: ...
 
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """A part of the open transaction that can fail alone: what it wrote is taken back, and the rest goes on."""
+        ...
+
     def wakes(self) -> AsyncIterator[None]:
         """Once at first, then whenever somebody else has set a timer that is due within seconds. Ends at once where
         nobody else can; raises StoreError where it cannot be heard of any more."""

@@ -59,6 +59,9 @@ class SqlStore:
     def transaction(self) -> AbstractAsyncContextManager[None]:
         return self.database.transaction()
 
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self.database.savepoint()
+
     def wakes(self) -> AsyncIterator[None]:
         return self.database.wakes()
 
