@@ -258,7 +258,7 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
     if url.startswith("sqlite:") and not Path(sqlite_path(url)).exists():
         return
     from nudge.reminders.reminder import Source
-    from nudge.reminders.seeding import problems_note
+    from nudge.reminders.seeding import PROBLEMS
     from nudge.stores.open import open_store
 
     async def read() -> list[tuple[str, str]]:
@@ -267,8 +267,8 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
             found = []
             for agent in await store.agents.all():
                 for source in (Source.ROLE, Source.FILE):
-                    noted = await store.notes.get(agent.name, problems_note(source)) or []
-                    found += [(agent.name, text) for text, _ in noted]
+                    problems = await store.records.get(agent.name, PROBLEMS.of(source.value)) or ()
+                    found += [(agent.name, problem.text) for problem in problems]
             return found
         finally:
             await store.close()
