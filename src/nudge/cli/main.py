@@ -187,7 +187,8 @@ def _say_error(error: NudgeError) -> None:
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {plain(redact(error.message))}\n")
+    for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
+        sys.stderr.write(f"{label} {line}\n")
     if error.next_step:
         sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
 

@@ -105,7 +105,9 @@ def _prices(subject: Subject) -> Iterator[Finding]:
     home = subject.home
     table = load_prices(home.path, weights=subject.config.spending.weights)
     age = table.age_days(subject.now)
-    text = f"{len(table.models)} models, " + ("without a date" if age is None else f"read {age} days ago")
+    text = f"{len(table.models)} models, " + (
+        "without a date" if age is None else f"read {age} day{'s' if age != 1 else ''} ago"
+    )
     if table.is_stale(subject.now):
         step = (
             f"Compare with the provider's page, then write what differs and 'read = DATE' to {home.path}/prices.toml."

@@ -264,6 +264,6 @@ TIERS = TableOf(MODEL_OF_PURPOSE, "a table of tiers")
 WINDOWS = TableOf(MONEY, "a table of tiers and amounts")
 WEIGHTS = TableOf(Kind("a number", _weight, _weight_words), "a table of weights")
 
-KEY = matching(r"[!-~]+", "a key, which has no spaces")
-BOT_TOKEN = matching(r"[0-9]+:[A-Za-z0-9_-]+", "a bot token: digits, a colon, letters")
+KEY = matching(r"[!-~]+", "a key without spaces")
+BOT_TOKEN = matching(r"[0-9]+:[A-Za-z0-9_-]+", "a bot token (digits, a colon, letters)")
 ADDRESS = matching(r"https?://[^\s/?#]+\S*", "an address that begins with https:// or http://")

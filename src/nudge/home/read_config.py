@@ -26,6 +26,8 @@ from nudge.home.timezone import goals_timezone, machine_timezone
 from nudge.home.toml_lines import KeyPath, key_lines, line_of
 from nudge.instants import zone_of
 
+_LAST = 10**9  # what stands in no line comes after what does
+
 FIX_LINE = "Fix that line, then run 'nudge config check'."
 
 
@@ -115,7 +117,9 @@ class _Reading:
         except FileNotFoundError:
             return ""
         except ConfigError as error:
-            self.mistakes.append(Mistake("", 0, "", error.message.removesuffix("."), error.next_step or FIX_LINE))
+            mistake = Mistake("", 0, "", error.message.removesuffix("."), error.next_step or FIX_LINE)
+            if mistake not in self.mistakes:  # a folder that others can write is found with each of its files
+                self.mistakes.append(mistake)
             return ""
 
     def toml(self, path: Path) -> dict[str, Any]:
@@ -157,6 +161,7 @@ class _Reading:
 
     def environment(self, env_file: Path, outside: Mapping[str, str]) -> Environment:
         values = {}
+        before = len(self.mistakes)
         told = self.told(env_file, outside)
         for name, kind in ENVIRONMENT.items():
             value, line = told.get(name, EnvLine("", 0))
@@ -164,9 +169,10 @@ class _Reading:
                 continue
             try:
                 values[name] = kind.read(value.strip())
-            except ValueError:  # what was found may be a key, and is not shown
+            except ValueError:  # what was found may be a key and is not shown; "KEY: word" would be hidden as one
                 source = str(env_file) if line else "environment"
-                self.mistakes.append(Mistake(source, line, name, f"expected {kind.expected}"))
+                self.mistakes.append(Mistake(source, line, "", f"{name} must be {kind.expected}"))
+        self.mistakes[before:] = sorted(self.mistakes[before:], key=lambda one: one.line or _LAST)
         return Environment(values)
 
     def timezone(self, home: Home, told: str, outside: Mapping[str, str]) -> str:
