@@ -10,23 +10,20 @@ import logging
 from dataclasses import replace
 from typing import Protocol
 
+from nudge.backoff import Policy, delay, longest
 from nudge.coach.facts import CoachFacts
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
-from nudge.instants import DAY, MINUTE, SECOND, Instant
+from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
 
 log = logging.getLogger("nudge.thinking")
 
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
-LONGEST_REST = DAY
-"""A service that says "in a year" is asked again tomorrow."""
 DOWN_SINCE = "model.down_since"
 REST_UNTIL = "model.rest_until"
 IN_VAIN = "model.in_vain"
-SPARED = 5 * MINUTE
-"""So long after a call in vain nobody is made to wait for another: one takes minutes of trying again."""
 STAND_IN = "stand_in"
 """The detail of a reply that the rules gave in a model's place."""
 
@@ -98,14 +95,15 @@ class Thinking:
         return reply if self._spender is None else replace(reply, details={**reply.details, STAND_IN: True})
 
     async def _in_vain(self, agent: str, now: Instant) -> bool:
+        """Nobody is made to wait for a second call soon after one failed: a call takes minutes of retrying."""
         tried = await self._store.notes.get(agent, IN_VAIN)
-        return isinstance(tried, int) and 0 <= now - tried < SPARED
+        return isinstance(tried, int) and 0 <= (now - tried) / SECOND < delay(0, Policy.MODEL_REST)
 
     async def _rest(self, agent: str, now: Instant) -> None:
         """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set
         back) is none."""
         until = await self._store.notes.get(agent, REST_UNTIL)
-        if isinstance(until, int) and 0 < until - now <= LONGEST_REST:
+        if isinstance(until, int) and 0 < (until - now) / SECOND <= longest(Policy.MODEL_REST):
             raise ModelUnavailableError("The model's service asked for a rest.", retry_after=(until - now) / SECOND)
 
     async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
@@ -113,8 +111,8 @@ class Thinking:
         async with self._store.transaction():
             wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
             if wait is not None:
-                rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
-                await self._store.notes.set(agent, REST_UNTIL, int(now + rest))
+                rest = delay(0, Policy.MODEL_REST, wait)
+                await self._store.notes.set(agent, REST_UNTIL, int(now + round(rest * SECOND)))
             elif isinstance(error, ModelUnavailableError):
                 await self._store.notes.set(agent, IN_VAIN, int(now))
             since = await self._store.notes.get(agent, DOWN_SINCE)

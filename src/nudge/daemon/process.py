@@ -31,7 +31,7 @@ from nudge.home.logs import configure_logs
 from nudge.home.set_aside import set_aside
 from nudge.home.settings import Settings
 from nudge.queue.channel import Outbound
-from nudge.queue.early_wakes import EarlyWakes
+from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store, sqlite_path
 from nudge.stores.store import SqlStore
