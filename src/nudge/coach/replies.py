@@ -15,7 +15,7 @@ TYPED = "typed"
 """The topic of an answer to what was typed in a terminal beside the person's own channel."""
 
 LONGEST = 12_000
-"""Characters of one answer, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
+"""Characters of one answer, about three messages: nobody reads more, and a model that runs wild is cut."""
 
 _SHORTEST_SECRET = 6
 

@@ -201,8 +201,12 @@ class NoteTable:
         row = await self._db.one("notes_get", {"agent": agent, "name": name})
         return json.loads(row["value"]) if row else None
 
-    async def lock(self, agent: str, name: str) -> Any:
-        """The same; where there is one, nobody else changes it before the transaction around this ends."""
+    async def lock(self, agent: str, name: str, *, default: Any = None) -> Any:
+        """The same, and nobody else changes it before the transaction around this ends. A note that is not there yet
+        cannot be locked, unless a `default` is given: that is set first."""
+        if default is not None:
+            text = json.dumps(default, ensure_ascii=False)
+            await self._db.run("notes_ensure", {"agent": agent, "name": name, "value": text})
         row = await self._db.one("notes_lock", {"agent": agent, "name": name})
         return json.loads(row["value"]) if row else None
 

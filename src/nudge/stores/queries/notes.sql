@@ -8,6 +8,10 @@ SELECT value FROM notes WHERE agent = :agent AND name = :name {for_update}
 INSERT INTO notes (agent, name, value) VALUES (:agent, :name, :value)
 ON CONFLICT (agent, name) DO UPDATE SET value = excluded.value
 
+-- name: notes_ensure
+INSERT INTO notes (agent, name, value) VALUES (:agent, :name, :value)
+ON CONFLICT (agent, name) DO NOTHING
+
 -- name: notes_delete
 DELETE FROM notes WHERE agent = :agent AND name = :name
 
