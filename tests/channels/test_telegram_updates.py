@@ -204,6 +204,7 @@ def test_after_ids_began_again_the_cursor_follows_them() -> None:
 CURSORS = {
     "the beginning": ("", Cursor(7)),
     "one of this bot": ("7:901:1800000000", KEPT),
+    "one from before bots were noted": ("0:901:0", Cursor(7, 901, 0)),
     "one of another bot": ("8:901:1800000000", Cursor(7)),
     "one of another channel": ("page=3", Cursor(7)),
     "something negative": ("7:-901:0", Cursor(7)),

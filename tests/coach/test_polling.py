@@ -253,7 +253,6 @@ def test_a_position_knows_the_last_updates_and_no_more() -> None:
     assert len(position.recent) == RECENT_IDS
     assert not position.has(said(0, ""))
     assert all(position.has(said(number, "")) for number in range(1, RECENT_IDS + 1))
-    assert Position.from_json(position.to_json()) == position
 
 
 def test_a_slow_answer_is_announced_by_typing_and_a_quick_one_is_not(coach: Any) -> None:

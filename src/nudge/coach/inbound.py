@@ -23,18 +23,21 @@ from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.queue.channel import Inbound, Position
+from nudge.queue.records import Record, fields, text, texts
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.inbound")
 
+POSITION: Record[Position] = Record(
+    "channel.position",
+    lambda value: Position(text(fields(value)["cursor"]), texts(value["recent"])),
+    lambda position: {"cursor": position.cursor, "recent": list(position.recent)},
+)
+"""How far the updates of a channel are handled: one for each channel."""
 SILENT = "ping"
 RESEND = "I don't act on edited commands. Please send it again."
 FAILED = "Sorry, I could not take in your last message; my log says why. Please send it again."
-
-
-def _position_note(channel: str) -> str:
-    return f"channel.{channel}.position"
 
 
 class Listener:
@@ -63,13 +66,14 @@ class Listener:
 
     async def cursor(self, agent: str, channel: str) -> str:
         """Where to continue reading the channel; "" is the beginning."""
-        return Position.from_json(await self._store.notes.get(agent, _position_note(channel))).cursor
+        position = await self._store.records.get(agent, POSITION.of(channel))
+        return position.cursor if position else ""
 
     async def move_on(self, agent: str, channel: str, before: str, cursor: str) -> None:
         """Nothing from `before` to `cursor` is left to handle. If somebody else moved on meanwhile, theirs counts."""
         async with self._store.transaction():
             position = await self._position(agent, channel)
-            await self._keep(agent, channel, position.moved(before, cursor))
+            await self._store.records.set(agent, POSITION.of(channel), position.moved(before, cursor))
 
     async def hear(self, agent: str, update: Inbound, *, channel: str = "", typed: bool = False) -> str:
         """Accept one update. Returns what to say if a button was pressed.
@@ -109,16 +113,12 @@ class Listener:
         position = await self._position(agent, channel)
         if position.has(update):
             return False
-        await self._keep(agent, channel, position.after(update))
+        await self._store.records.set(agent, POSITION.of(channel), position.after(update))
         return True
 
     async def _position(self, agent: str, channel: str) -> Position:
         """Locked until the transaction ends: two that read one channel take turns."""
-        name = _position_note(channel)
-        return Position.from_json(await self._store.notes.lock(agent, name, default=Position().to_json()))
-
-    async def _keep(self, agent: str, channel: str, position: Position) -> None:
-        await self._store.notes.set(agent, _position_note(channel), position.to_json())
+        return await self._store.records.lock_or_add(agent, POSITION.of(channel), Position())
 
     async def _accept(self, agent: str, update: Inbound, now: Instant, typed: bool) -> str:
         said_at = Instant(min(update.at, now))
@@ -181,5 +181,5 @@ class Listener:
         """The phone's sign of life: it is written down and nothing is said."""
         await self._store.activity.add(agent, at)
         await self._store.attention.activity(agent, at)
-        await self._store.notes.delete(agent, SIGNAL_ASKED)
+        await self._store.records.delete(agent, SIGNAL_ASKED)
         await self._store.timers.set(activity_timer(agent, now))

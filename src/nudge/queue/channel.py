@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from nudge.errors import NudgeError
 from nudge.instants import Instant
@@ -114,13 +114,6 @@ class Position:
     def moved(self, before: str, cursor: str) -> Position:
         """At `cursor` if this is still at `before`. Otherwise somebody else is further, or will be."""
         return replace(self, cursor=cursor) if self.cursor == before else self
-
-    def to_json(self) -> dict[str, Any]:
-        return {"cursor": self.cursor, "recent": list(self.recent)}
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any] | None) -> Position:
-        return cls(value["cursor"], tuple(value["recent"])) if value else cls()
 
 
 class Channel(Protocol):

@@ -70,9 +70,9 @@ class Cursor:
 
     @classmethod
     def read(cls, text: str, bot: int) -> Cursor:
-        """Another bot's cursor, or a text that is none, means the beginning."""
+        """Another bot's cursor, or a text that is none, means the beginning. Bot 0 is a bot that was not noted."""
         found = _CURSOR.fullmatch(text)
-        if found is None or int(found[1]) != bot:
+        if found is None or int(found[1]) not in (0, bot):
             return cls(bot)
         return cls(bot, int(found[2]), int(found[3]))
 
