@@ -35,6 +35,7 @@ from nudge.spending.store import AccountRow, HoldRow
 from nudge.tokens import TokenUse, token_use
 
 _NO_ROWS: Mapping[AccountKey, AccountRow] = {}
+_NO_USE = TokenUse()
 
 
 class Accounts(Protocol):
@@ -83,7 +84,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Reserved:
-    """The answer to a reservation, with the accounts as they are after it. `held` is None unless it was granted."""
+    """The answer to a reservation, with the accounts as they were read for it. `held` is None unless it was granted."""
 
     decision: Decision
     held: HoldRow | None
@@ -139,8 +140,7 @@ class AccountLedger:
                 change = holds.reserve(attempt.id, decision, attempt.call, expires_at)
                 held = attempt.held(change.hold, tuple(order), now)
                 if await self._store.ledger.reserve(held):
-                    after = {key: row.changed(change.hold, change) for key, row in accounts.items()}
-                    return Reserved(decision, held, after)
+                    return Reserved(decision, held, accounts)
             known = await self._store.ledger.hold(attempt.id)
             return Reserved(decision, None, accounts) if known is None else _again(known, accounts)
 
@@ -180,7 +180,7 @@ class HeldCall:
         self.model = model
         self.clamped = hold.max_tokens < call.max_tokens
         self._answered = model
-        self._use = TokenUse()
+        self._use = _NO_USE
         self._hold = hold
         self._call = call
         self._prices = prices
@@ -232,8 +232,9 @@ class HeldCall:
         """
         if self.state is not HoldState.SETTLED:
             use, answered = token_use(usage), model or self.model
+            price = self._call.price if answered == self.model else self._prices.quote(answered).price
             self._use, self._answered = use, answered
-            self._end(partial(holds.settle, actual=self._prices.quote(answered).price.cost(use)))
+            self._end(partial(holds.settle, actual=price.cost(use)))
         return self.charged
 
     def produced(self, output_tokens: int) -> None:

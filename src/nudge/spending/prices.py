@@ -262,7 +262,7 @@ def _rates(where: str, stated: Mapping[str, Any]) -> Rates:
 def _rate(where: str, kind: str, dollars: object) -> int:
     try:
         # A float's shortest decimal form is what somebody wrote: 0.1, not the binary fraction next to it.
-        return parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars)))
+        return int(parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars))))
     except (UsageError, InvalidOperation) as error:
         raise ConfigError(
             f"{where}: {kind} = {dollars!r} is no price in dollars per million tokens (at most six decimals)."
@@ -323,7 +323,7 @@ def _unit(models: Mapping[str, Price], aliases: Mapping[str, str], weights: Mapp
     if "unit" in weights:
         stated = weights["unit"]
         try:
-            return parse_money(stated if isinstance(stated, str) else Decimal(str(stated)))
+            return int(parse_money(stated if isinstance(stated, str) else Decimal(str(stated))))
         except (UsageError, InvalidOperation) as error:
             raise ConfigError(f"weights: unit = {stated!r} is no price in dollars per million tokens.") from error
     name = aliases.get(UNIT_MODEL, UNIT_MODEL)
