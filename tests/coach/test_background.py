@@ -22,10 +22,10 @@ from nudge.queue.outcomes import Result
 from nudge.reminders.reminder import Source, Status
 from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
-from nudge.spending.books import SpendingPlan
-from nudge.spending.holds import Call, Change
-from nudge.spending.purse import Asking
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.holds import Change
 from nudge.testing import RecordingChannel, memory_store
+from nudge.tokens import TokenUse
 from tests.times import toronto
 
 START = toronto(2026, 2, 18, 14)
@@ -238,11 +238,11 @@ def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> No
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         now = clock.now()
         limit = (await daemon.spending.state("coach", now)).meter.limit
-        held = await daemon.spending._purse.hold(
-            Asking("coach", "a", Call(load_prices().quote("haiku").price, 1, 1), "haiku", "work"), now
-        )
-        assert held.held is not None
-        await daemon.store.ledger.change(held.held, Change(held.held.hold, limit * 95 // 100, 0))
+        async with daemon.spending.hold("coach", model="haiku", input_bound=1, max_tokens=1) as hold:
+            held = await daemon.store.ledger.hold(hold.id)
+            assert held is not None
+            await daemon.store.ledger.change(held, Change(held.hold, limit * 95 // 100, 0))
+            hold.settle(TokenUse())
         await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
         await clock.sleep(3 * 3600)
         assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
