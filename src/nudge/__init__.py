@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from nudge.progress.phases import Phase as Phase
     from nudge.progress.phases import PhaseReport as PhaseReport
     from nudge.progress.phases import PhaseTracker as PhaseTracker
-    from nudge.progress.phases import ToolKind as ToolKind
     from nudge.progress.pool import BudgetPool as BudgetPool
     from nudge.progress.pool_tree import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.tools import ToolKind as ToolKind
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
     from nudge.spending.memory_ledger import HeldCall as HeldCall
@@ -101,7 +101,7 @@ _PLACES = {
     "Schedule": "nudge.schedules",
     "TerminalApprover": "nudge.channels.terminal_approver",
     "TokenUse": "nudge.tokens",
-    "ToolKind": "nudge.progress.phases",
+    "ToolKind": "nudge.progress.tools",
     "UpcomingTask": "nudge.attention.forward_schedule",
     "Urgency": "nudge.progress.injection",
     "background_preamble": "nudge.attention.preamble",

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from benchmarks.progress import simulate_run
 from nudge.errors import UsageError
 from nudge.instants import Instant
-from nudge.progress.accounting import TokenAccount
 from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_state import TokenAccount
 from nudge.tokens import TokenUse
 
 NOW = Instant(0)

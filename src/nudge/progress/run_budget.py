@@ -10,7 +10,6 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
-from nudge.progress.accounting import TokenAccount
 from nudge.progress.enforcement import (
     BudgetCheck,
     EnforcementLevel,
@@ -21,7 +20,7 @@ from nudge.progress.enforcement import (
 )
 from nudge.progress.extensions import ExtensionRequest
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits, whole_microseconds
-from nudge.progress.run_state import RunState
+from nudge.progress.run_state import RunState, TokenAccount
 from nudge.spending.money import DOLLAR, Amount, Micros, as_micros
 from nudge.tokens import token_use
 

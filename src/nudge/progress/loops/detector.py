@@ -7,15 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.progress.loops.effects import LOOKING, command_changes, command_of, wait_of_command, wait_of_tool
-from nudge.progress.loops.escalation import Escalation, action_at
 from nudge.progress.loops.history import Call, CallHistory, Step
-from nudge.progress.loops.messages import MessageWatch
 from nudge.progress.loops.outcomes import UNKNOWN, error_digest, result_digest, shows_trouble
-from nudge.progress.loops.output import OutputWatch
 from nudge.progress.loops.repetition import find_failures, find_repetition, is_progress
 from nudge.progress.loops.signature import digest, parsed, signature
-from nudge.progress.loops.verdict import About, Finding, LoopKind, LoopResult, LoopTuning, answer, quiet
+from nudge.progress.loops.spoken import MessageWatch, OutputWatch
+from nudge.progress.loops.tuning import About, LoopTuning
+from nudge.progress.loops.verdict import Escalation, Finding, LoopKind, LoopResult, action_at, answer, quiet
+from nudge.progress.tools import LOOKING, command_changes, command_of, wait_of_command, wait_of_tool
 
 _VERSION = 1
 _MOST_TOOLS = 256

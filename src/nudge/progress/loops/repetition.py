@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from nudge.progress.loops.history import Call, CallHistory
 from nudge.progress.loops.outcomes import BARE_ERRORS
-from nudge.progress.loops.verdict import Finding, LoopKind, LoopTuning
+from nudge.progress.loops.tuning import LoopTuning
+from nudge.progress.loops.verdict import Finding, LoopKind
 
 _WHOLE, _HALF = 2, 1
 
