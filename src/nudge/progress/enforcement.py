@@ -99,11 +99,12 @@ def judge(
 
 
 def budget_nudge(use: Use, band: EnforcementLevel, tuning: EconomicsTuning) -> Nudge:
-    """What the model is told: the text goes by what remains, the urgency by the level. Percentages are cut, not
+    """What the model is told: the text goes by what remains, the urgency by the level. The level that takes the tools
+    away says CRITICAL from its first moment, exactly 95 %, because its nudge comes only once. Percentages are cut, not
     rounded, so that nobody reads 15 % remaining while it is already less."""
     _, used, limit = use
     remaining = max(0, limit - used)
-    if remaining * 100 < tuning.critical_below_percent * limit:
+    if band is HARD or remaining * 100 < tuning.critical_below_percent * limit:
         text = "CRITICAL: Wrap up immediately. Complete current task and stop."
     elif remaining * 100 < tuning.warning_below_percent * limit:
         text = (
@@ -122,13 +123,14 @@ def remaining_calls(uses: Sequence[Use], calls: int) -> int | None:
 
 
 def may_start_task(mode: BudgetEnforcementMode, uses: Sequence[Use], calls: int, tuning: EconomicsTuning) -> bool:
-    """Whether a new task may be started, which asks for more than going on with the current one.
+    """Whether a new task may be started, which takes more than going on with the current one.
 
     Below 70 %: always. From exactly 70 to exactly 90 %: if three more calls of the average size fit (unknown sizes
-    fit). Above 90 %: only where the mode does not stop runs at all.
+    fit). Above 90 %: no. A mode that never stops a run always allows a task: what it allows above 90 % it cannot refuse
+    below.
     """
     worst = worst_of(uses)
-    if worst is None:
+    if worst is None or mode is not _STRICT:
         return True
     _, used, limit = worst
     if used * 100 < tuning.task_gate_percent * limit:
@@ -136,4 +138,4 @@ def may_start_task(mode: BudgetEnforcementMode, uses: Sequence[Use], calls: int,
     if used * 100 <= tuning.task_gate_closes_percent * limit:
         left = remaining_calls(uses, calls)
         return left is None or left >= tuning.task_gate_calls
-    return mode is not _STRICT
+    return False

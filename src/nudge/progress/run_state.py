@@ -51,10 +51,10 @@ class TokenAccount:
     baseline: int = 0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for part in fields(self):
+            value = getattr(self, part.name)
             if not is_whole(value) or value < 0:
-                raise UsageError(f"{value!r} is not a number of tokens or calls ({field.name}).")
+                raise UsageError(f"{value!r} is not a number of tokens or calls ({part.name}).")
 
     @property
     def total_tokens(self) -> int:
