@@ -18,7 +18,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from nudge.queue.mail_tables import AgentTable, LetterTable, NoteTable, OutboxTable
+    from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
+    from nudge.queue.records import RecordTable
     from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
 
 
@@ -40,7 +41,7 @@ class QueueStore(Protocol):
     @property
     def outbox(self) -> OutboxTable: ...
     @property
-    def notes(self) -> NoteTable: ...
+    def records(self) -> RecordTable: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
