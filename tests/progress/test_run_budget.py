@@ -328,7 +328,7 @@ def test_time_the_process_was_down_is_not_the_runs() -> None:
     "damage",
     [
         pytest.param(lambda data: data.pop("cost"), id="a field is missing"),
-        pytest.param(lambda data: data.update(version=2), id="another version"),
+        pytest.param(lambda data: data.update(version=99), id="another version"),
         pytest.param(lambda data: data.update(cost=-1), id="a negative cost"),
         pytest.param(lambda data: data.update(active=1.5), id="a fraction of a microsecond"),
         pytest.param(lambda data: data.update(mode="lenient"), id="an unknown mode"),

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from nudge.errors import UsageError
+from nudge.instants import Instant
 from nudge.numbers import is_whole
 from nudge.progress.enforcement import EnforcementLevel, Use
 from nudge.progress.extensions import Extensions
@@ -34,9 +35,9 @@ _COUNTS = ("granted_tokens", "cost", "iterations", "active", "earlier_tokens", "
 class TokenAccount:
     """The tokens of one run.
 
-    `context` is the size of the conversation that is counted already. It grows with each call and only `compacted`
+    `context` is the size of the conversation that is counted already. It grows with each call and only `with_context`
     lowers it: a small call beside the conversation (a title, a classification) must not make the next big one count
-    anew. The price is that a conversation which shrinks without a word to `compacted` counts too little for a while.
+    again. The price: a conversation that shrinks without telling us counts too little for a while.
     """
 
     calls: int = 0
@@ -65,17 +66,17 @@ class TokenAccount:
     def incremental_tokens(self) -> int:
         """The tokens this run is charged with: each once, less the baseline.
 
-        The baseline frees at most the first call, whatever number it was set to: the conversation's opening is not the
-        run's work, what comes later is.
+        The baseline frees at most the first call, whatever it was set to: the opening of the conversation is not the
+        run's work, everything later is.
         """
         free = self.baseline - self.start
         if free <= 0:
             return self.counted
         return self.counted - (free if free < self.opening else self.opening)
 
-    def after_call(self, use: TokenUse, kept_output: int | None = None) -> TokenAccount:
-        """The account with one more call. `kept_output` says how much of the output stays in the conversation, where
-        that is less than all of it (thinking that is not sent back)."""
+    def with_call(self, use: TokenUse, kept_output: int | None = None) -> TokenAccount:
+        """The account with one more call. `kept_output` says how much of the output stays in the conversation, if that
+        is less than all of it (thinking that is not sent back)."""
         kept = use.output if kept_output is None else kept_output
         if not is_whole(kept) or not 0 <= kept <= use.output:
             raise UsageError(f"A call with {use.output} tokens of output cannot keep {kept!r} of them.")
@@ -98,21 +99,21 @@ class TokenAccount:
         """The account with the first `tokens` tokens of the conversation free; a later call refines an earlier one."""
         return replace(self, baseline=tokens)
 
-    def compacted(self, tokens_after: int) -> TokenAccount:
-        """The account after the conversation was cut down to `tokens_after`: nothing is counted or uncounted by it."""
-        return replace(self, context=tokens_after)
+    def with_context(self, tokens: int) -> TokenAccount:
+        """The account after the conversation was cut down to `tokens`. Every count stays as it is."""
+        return replace(self, context=tokens)
 
     def next_run(self) -> TokenAccount:
-        """A fresh account for the next run on the same conversation, whose context is counted already."""
+        """An empty account for the next run on the same conversation, whose context is counted already."""
         return TokenAccount(context=self.context)
 
 
 @dataclass(slots=True)
 class RunState:
-    """The state of one run and the totals of those before it.
+    """The state of one run and the totals of the runs before it.
 
-    `active` is microseconds of the run's own time. Waits and the running clock are not here: whoever restores a
-    checkpoint waits for nothing yet, and the time it was down is not the run's.
+    `active` is microseconds of the run's own time. `told_at` is the last moment the run was told, and `waits` is how
+    many things it waits for: while it waits for anything, the time is not its own.
     """
 
     limits: RunLimits = field(default_factory=RunLimits)
@@ -124,6 +125,8 @@ class RunState:
     cost: Micros = 0
     iterations: int = 0
     active: int = 0
+    told_at: Instant | None = None
+    waits: int = 0
     nudged: EnforcementLevel = EnforcementLevel.NONE
     earlier_tokens: int = 0
     earlier_cost: Micros = 0
@@ -134,8 +137,8 @@ class RunState:
         return None if self.limits.tokens is None else self.limits.tokens + self.granted_tokens
 
     def uses(self) -> tuple[list[Use], list[Use]]:
-        """What is measured: tokens and cost, which tighten by degrees; then iterations and duration, which stop at
-        once. Only STRICT looks at the duration."""
+        """What is measured: tokens and cost, which tighten by degrees; then iterations and duration, which only warn
+        and stop. Only STRICT looks at the duration."""
         limits = self.limits
         graded: list[Use] = []
         abrupt: list[Use] = []
@@ -150,7 +153,7 @@ class RunState:
         return graded, abrupt
 
     def next_run(self) -> RunState:
-        """The state in which the next run of the session starts."""
+        """The state in which the next run of the session starts: the limits without extensions, nothing used."""
         return RunState(
             limits=self.limits,
             mode=self.mode,
@@ -161,8 +164,14 @@ class RunState:
             earlier_cost=self.earlier_cost + self.cost,
         )
 
+    def tick(self, now: Instant) -> None:
+        """Count the time since the last moment told. A clock that goes back adds and takes nothing."""
+        if self.told_at is not None and self.waits == 0 and now > self.told_at:
+            self.active += now - self.told_at
+        self.told_at = now
+
     def to_json(self) -> dict[str, Any]:
-        """Everything, as plain JSON values."""
+        """Everything but the clock, as plain JSON values: the time a process was down is not the run's."""
         return {
             "version": JSON_VERSION,
             "mode": self.mode.value,
@@ -176,7 +185,8 @@ class RunState:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunState:
-        """The state that `to_json` wrote; anything else is refused whole."""
+        """The state that `to_json` wrote; anything else is refused. Its clock starts again with the next moment it is
+        told, and it waits for nothing."""
         try:
             if data["version"] != JSON_VERSION:
                 raise ValueError(f"version {data['version']!r} is not {JSON_VERSION}")
@@ -191,7 +201,7 @@ class RunState:
             )
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(
-                f"This is not a run budget: {error}.", next_step="Restore an older checkpoint, or start a new run."
+                f"This is not a run budget: {error}.", next_step="Go back to an older checkpoint, or start a new run."
             ) from error
 
 
