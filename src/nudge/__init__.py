@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from nudge.progress.extensions import Approval as Approval
     from nudge.progress.extensions import Approver as Approver
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
+    from nudge.progress.guard import AsyncGuard as AsyncGuard
+    from nudge.progress.guard import Guard as Guard
+    from nudge.progress.guard_values import CallAllowed as CallAllowed
+    from nudge.progress.guard_values import CallRefused as CallRefused
+    from nudge.progress.guard_values import CallSettled as CallSettled
+    from nudge.progress.guard_values import GuardTuning as GuardTuning
+    from nudge.progress.guard_values import ToolVerdict as ToolVerdict
     from nudge.progress.injection import Injection as Injection
     from nudge.progress.injection import Nudge as Nudge
     from nudge.progress.injection import Urgency as Urgency
@@ -62,6 +69,9 @@ if TYPE_CHECKING:
     from nudge.tokens import TokenUse as TokenUse
 
 _PLACES = {
+    "Guard": "nudge.progress.guard",
+    "AsyncGuard": "nudge.progress.guard",
+    "most_tokens": "nudge.tokens",
     "Allow": "nudge.attention.rules",
     "Allowance": "nudge.spending.allowance",
     "Approval": "nudge.progress.extensions",

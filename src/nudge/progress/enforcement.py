@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from nudge.progress.injection import Nudge, Urgency
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, Resource
+from nudge.progress.tools import LOOKING_KINDS, ToolKind
 
 
 class EnforcementLevel(IntEnum):
@@ -47,6 +48,8 @@ Use: TypeAlias = tuple[Resource, int, int]
 Verdict: TypeAlias = tuple[EnforcementLevel, EnforcementLevel, bool, Use | None]
 """The level that is enforced, the level the run is told about (they differ where a limit or a mode only warns), whether
 it stops, and the use that decided."""
+
+CRITICAL = "CRITICAL: Wrap up immediately. Complete current task and stop."
 
 NONE, WARN, RESTRICTED, HARD = EnforcementLevel
 _STRICT, _ADVISORY, _SOFT = BudgetEnforcementMode
@@ -105,7 +108,7 @@ def budget_nudge(use: Use, band: EnforcementLevel, tuning: EconomicsTuning) -> N
     _, used, limit = use
     remaining = max(0, limit - used)
     if band is HARD or remaining * 100 < tuning.critical_below_percent * limit:
-        text = "CRITICAL: Wrap up immediately. Complete current task and stop."
+        text = CRITICAL
     elif remaining * 100 < tuning.warning_below_percent * limit:
         text = (
             f"WARNING: Only {remaining * 100 // limit}% budget remaining. "
@@ -114,6 +117,17 @@ def budget_nudge(use: Use, band: EnforcementLevel, tuning: EconomicsTuning) -> N
     else:
         text = f"Budget at {used * 100 // limit}%. Be efficient with remaining budget."
     return Nudge(text, _URGENCY[band])
+
+
+def denied_tool(kind: ToolKind | None, level: EnforcementLevel, *, closing: bool) -> str | None:
+    """Why a tool of this kind may not be used at this level, in words for the model; None if it may."""
+    if closing:
+        return "The run is wrapping up: no more tools. Write the closing report."
+    if level >= HARD:
+        return "The budget is nearly used up: no more tools. Finish with what you have, in words."
+    if level >= RESTRICTED and kind not in LOOKING_KINDS and kind is not ToolKind.FINISH:
+        return "The budget is nearly used up: only reading and finishing tools are left. Finish with what you have."
+    return None
 
 
 def remaining_calls(uses: Sequence[Use], calls: int) -> int | None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.instants import HOUR, Moment, as_instant, to_timedelta
+from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
 from nudge.progress.enforcement import (
     BudgetCheck,
     EnforcementLevel,
@@ -145,6 +145,21 @@ class RunBudget:
             yield
         finally:
             self.resume(clock())
+
+    def tick(self, now: Moment) -> None:
+        """Count the time up to now. `check`, `pause` and `resume` do this too."""
+        self._state.tick(as_instant(now))
+
+    @property
+    def clock(self) -> tuple[Instant | None, int]:
+        """The last moment the budget was told, and how many waits there are: not in `to_json`, because the time a
+        process was down is not the run's."""
+        return self._state.told_at, self._state.waits
+
+    def set_clock(self, told_at: Instant | None, waits: int) -> None:
+        """Go on with the clock of another process."""
+        self._state.told_at = None if told_at is None else as_instant(told_at)
+        self._state.waits = int(waits)
 
     def begin_run(self) -> None:
         """Start the next run of the session: nothing used, and the limits without extensions. The totals over all runs,

@@ -190,6 +190,7 @@ class RunState:
         try:
             if data["version"] != JSON_VERSION:
                 raise ValueError(f"version {data['version']!r} is not {JSON_VERSION}")
+            counts: dict[str, Any] = {name: _whole(data[name]) for name in _COUNTS}
             return cls(
                 limits=RunLimits(**data["limits"]),
                 mode=BudgetEnforcementMode(data["mode"]),
@@ -197,7 +198,7 @@ class RunState:
                 account=TokenAccount(**data["account"]),
                 extensions=Extensions(**data["extensions"]),
                 nudged=EnforcementLevel[data["nudged"]],
-                **{name: _whole(data[name]) for name in _COUNTS},
+                **counts,
             )
         except (KeyError, TypeError, ValueError) as error:
             raise UsageError(

@@ -40,6 +40,8 @@ _NAMES = {
 DEFAULT_TOOL_KINDS: Mapping[str, ToolKind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 """The tools of the common coding agents."""
 
+LOOKING_KINDS = frozenset({ToolKind.READ, ToolKind.SEARCH})
+
 LOOKING = frozenset({"view", "read", "open", "list", "show", "search", "find", "get"})
 """What a tool that can also edit may be told instead of a command line: it shows something."""
 
@@ -144,6 +146,20 @@ class ToolKinds:
 
 def fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def name_of(tool: object) -> str:
+    """The name of a tool: itself, an attribute, or a field as Anthropic's and OpenAI's APIs write it."""
+    if isinstance(tool, str):
+        return tool
+    if isinstance(tool, Mapping):
+        inner = tool.get("function")
+        name = tool.get("name") or (inner.get("name") if isinstance(inner, Mapping) else None)
+    else:
+        name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+    if not isinstance(name, str):
+        raise UsageError(f"A tool without a name: {tool!r}.", next_step="Give names, or definitions with a name.")
+    return name
 
 
 def target_of(args: object) -> str | None:

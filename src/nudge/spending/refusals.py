@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nudge.errors import BudgetExhaustedError
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant, rfc3339, to_datetime
 from nudge.spending.books import Books
 from nudge.spending.holds import AccountKey, AccountKind, Answer, Decision
 from nudge.spending.lifecycle import SpendingState
@@ -22,7 +22,11 @@ class AsleepError(BudgetExhaustedError):
             SpendingState.WINDING_DOWN: "is winding down: it finishes what it has begun and starts nothing new",
             SpendingState.BUDGET_EXCEEDED: "was stopped: its daily budget is exceeded",
         }.get(state, "is asleep")
-        super().__init__(f"{agent} {what} until its budget is refreshed at {rfc3339(refresh_at)}.", next_step=_TOP_UP)
+        super().__init__(
+            f"{agent} {what} until its budget is refreshed at {rfc3339(refresh_at)}.",
+            next_step=_TOP_UP,
+            retry_at=to_datetime(refresh_at),
+        )
 
 
 def asleep(books: Books) -> AsleepError:
