@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from nudge.progress.extensions import Approval as Approval
     from nudge.progress.extensions import Approver as Approver
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
+    from nudge.progress.guard import AsyncGuard as AsyncGuard
+    from nudge.progress.guard import Guard as Guard
+    from nudge.progress.guard_values import CallAllowed as CallAllowed
+    from nudge.progress.guard_values import CallRefused as CallRefused
+    from nudge.progress.guard_values import CallSettled as CallSettled
+    from nudge.progress.guard_values import GuardTuning as GuardTuning
+    from nudge.progress.guard_values import ToolVerdict as ToolVerdict
     from nudge.progress.injection import Injection as Injection
     from nudge.progress.injection import Nudge as Nudge
     from nudge.progress.injection import Urgency as Urgency
@@ -45,7 +52,6 @@ if TYPE_CHECKING:
     from nudge.progress.phases import Phase as Phase
     from nudge.progress.phases import PhaseReport as PhaseReport
     from nudge.progress.phases import PhaseTracker as PhaseTracker
-    from nudge.progress.phases import ToolKind as ToolKind
     from nudge.progress.pool import BudgetPool as BudgetPool
     from nudge.progress.pool_rules import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
@@ -53,6 +59,7 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.tools import ToolKind as ToolKind
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
     from nudge.spending.allowance import Meter as Meter
@@ -62,6 +69,9 @@ if TYPE_CHECKING:
     from nudge.tokens import TokenUse as TokenUse
 
 _PLACES = {
+    "Guard": "nudge.progress.guard",
+    "AsyncGuard": "nudge.progress.guard",
+    "most_tokens": "nudge.tokens",
     "Allow": "nudge.attention.rules",
     "Allowance": "nudge.spending.allowance",
     "Approval": "nudge.progress.extensions",
@@ -101,7 +111,7 @@ _PLACES = {
     "Schedule": "nudge.schedules",
     "TerminalApprover": "nudge.channels.terminal_approver",
     "TokenUse": "nudge.tokens",
-    "ToolKind": "nudge.progress.phases",
+    "ToolKind": "nudge.progress.tools",
     "UpcomingTask": "nudge.attention.forward_schedule",
     "Urgency": "nudge.progress.injection",
     "background_preamble": "nudge.attention.preamble",
