@@ -89,7 +89,7 @@ def test_until_a_day_includes_it(day: str) -> None:
         pytest.param({"chain": 2, "idle": "5m", "every": "5m"}, "idle", id="an idle chain"),
         pytest.param({"chain": 2, "every": "5m", "command": "x", "mode": "once"}, "once", id="a chain that fires once"),
         pytest.param(
-            {"in_": "1h", "every": "0.01s", "command": "x", "mode": "once"}, "between one second", id="asked too often"
+            {"in_": "1h", "every": "0.01s", "command": "x", "mode": "once"}, "between 1 second", id="asked too often"
         ),
         pytest.param({"every": "1h", "mode": "until"}, "belong to a condition", id="a mode alone"),
         pytest.param({"every": "1h", "command": "x", "prompt": "y"}, "not both", id="two conditions"),

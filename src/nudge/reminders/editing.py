@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from nudge.errors import UsageError
-from nudge.instants import Instant, to_datetime, zone_of
+from nudge.instants import Instant, zone_of
 from nudge.reminders.late import Late
 from nudge.reminders.reminder import Condition, Mode, Reminder
 from nudge.reminders.spec import (
@@ -21,8 +21,6 @@ from nudge.reminders.spec import (
     read_priority,
 )
 from nudge.reminders.timing import Timing, read_interval, read_timing, read_until
-from nudge.schedules import AnySchedule, At, Cron, Every, Idle, Rrule
-from nudge.schedules.rule_text import with_limits
 
 _KINDS: Final = ("at", "in_", "every", "rrule", "cron", "idle")
 _PLAIN: Final = ("to_person", "allow_ping", "reserve", "critical")
@@ -89,29 +87,10 @@ def _timed(reminder: Reminder, changes: Mapping[str, Any], now: Instant) -> Remi
         return replace(reminder, schedule=schedule, rhythm_us=rhythm, tz=tz, chain=chain, asked=0)
     if chain is not None and reminder.rhythm_us is None:
         raise UsageError("A chain needs the time between its links.", next_step="Add --every, such as --every 30m.")
-    schedule = _in_zone(reminder.schedule, tz) if tz != reminder.tz else reminder.schedule
+    schedule = reminder.schedule.in_zone(tz) if tz != reminder.tz else reminder.schedule
     if limits:
         until = None if "until" not in limits else read_until(limits["until"], now, zone_of(tz))
-        schedule = _limited(schedule, limits.get("count"), until, now)
+        schedule = schedule.limited(limits.get("count"), until, now)
     asked = reminder.asked if chain is not None and reminder.asked < chain else 0
     rhythm = reminder.rhythm_us if chain is not None or waits else None
     return replace(reminder, schedule=schedule, tz=tz, chain=chain, asked=asked, rhythm_us=rhythm)
-
-
-def _in_zone(schedule: AnySchedule, tz: str) -> AnySchedule:
-    """A rule moves with its zone: 9:00 stays 9:00. A single time stays the instant it is."""
-    if isinstance(schedule, At | Cron | Rrule):
-        return replace(schedule, tz=tz)
-    return schedule
-
-
-def _limited(schedule: AnySchedule, count: int | None, until: Instant | None, now: Instant) -> AnySchedule:
-    if isinstance(schedule, At | Idle):
-        raise UsageError("What does not recur has no count and no end.", next_step="Leave them out.")
-    if isinstance(schedule, Rrule):
-        last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-        return replace(schedule, text=with_limits(schedule.text, count, last, instead=True))
-    count, until = count or schedule.count, until or schedule.until
-    if isinstance(schedule, Every):
-        return replace(schedule, count=count, until=until)
-    return replace(schedule, count=count, until=until, anchor=schedule.anchor or now)
