@@ -108,6 +108,9 @@ class Cron(AnySchedule):
     def in_zone(self, tz: str) -> Cron:
         return replace(self, tz=tz)
 
+    def shown_in(self, default: ZoneInfo) -> ZoneInfo:
+        return zone_of(self.tz) if self.tz else default
+
     def limited(self, count: int | None, until: Instant | None, now: Instant) -> Cron:
         count, until = self.count if count is None else count, self.until if until is None else until
         return replace(self, count=count, until=until, anchor=now if self.anchor is None else self.anchor)

@@ -217,6 +217,9 @@ class At(AnySchedule):
         """Shown in another zone; the instant stays."""
         return replace(self, tz=tz)
 
+    def shown_in(self, default: ZoneInfo) -> ZoneInfo:
+        return zone_of(self.tz) if self.tz else default
+
 
 @dataclass(frozen=True, slots=True)
 class Every(AnySchedule):
