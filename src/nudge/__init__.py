@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nudge.progress.phases import PhaseTracker as PhaseTracker
     from nudge.progress.phases import ToolKind as ToolKind
     from nudge.progress.pool import BudgetPool as BudgetPool
-    from nudge.progress.pool_tree import ReservationState as ReservationState
+    from nudge.progress.pool_rules import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
     from nudge.progress.run_budget import RunBudget as RunBudget
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
@@ -55,9 +55,9 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import RunLimits as RunLimits
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
-    from nudge.spending.memory_ledger import HeldCall as HeldCall
+    from nudge.spending.allowance import Meter as Meter
+    from nudge.spending.ledger import HeldCall as HeldCall
     from nudge.spending.memory_ledger import Ledger as Ledger
-    from nudge.spending.meter import Meter as Meter
     from nudge.spending.prices import PriceTable as PriceTable
     from nudge.tokens import TokenUse as TokenUse
 
@@ -75,7 +75,7 @@ _PLACES = {
     "EconomicsTuning": "nudge.progress.run_state",
     "EnforcementLevel": "nudge.progress.enforcement",
     "ExtensionRequest": "nudge.progress.extensions",
-    "HeldCall": "nudge.spending.memory_ledger",
+    "HeldCall": "nudge.spending.ledger",
     "Injection": "nudge.progress.injection",
     "Kind": "nudge.attention.rules",
     "Ledger": "nudge.spending.memory_ledger",
@@ -84,7 +84,7 @@ _PLACES = {
     "LoopKind": "nudge.progress.loops",
     "LoopResult": "nudge.progress.loops",
     "LoopTuning": "nudge.progress.loops",
-    "Meter": "nudge.spending.meter",
+    "Meter": "nudge.spending.allowance",
     "Nudge": "nudge.progress.injection",
     "Phase": "nudge.progress.phases",
     "PhaseReport": "nudge.progress.phases",
@@ -94,7 +94,7 @@ _PLACES = {
     "PriceTable": "nudge.spending.prices",
     "QuietHours": "nudge.attention.quiet",
     "Refuse": "nudge.attention.rules",
-    "ReservationState": "nudge.progress.pool_tree",
+    "ReservationState": "nudge.progress.pool_rules",
     "Rule": "nudge.attention.rules",
     "RunBudget": "nudge.progress.run_budget",
     "RunLimits": "nudge.progress.run_state",

@@ -11,8 +11,8 @@ import pytest
 
 from nudge.instants import HOUR, Instant
 from nudge.queue.outcomes import Result
+from nudge.simulation.chart import safe, tag
 from nudge.simulation.html import page
-from nudge.simulation.markup import safe, tag
 from nudge.simulation.text import clipped, dollars, summary_lines, timeline_lines
 from nudge.simulation.timeline import Asked, Noted, Said, Sample, Signal, Timeline, clock_changes, in_order
 from nudge.spending.lifecycle import PAUSED

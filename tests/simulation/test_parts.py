@@ -22,13 +22,12 @@ from nudge.models.offline import OfflineModel
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.schedules import Cron, Every
-from nudge.simulation.documents import DocumentsInMemory
-from nudge.simulation.engine import ids_from
+from nudge.simulation.engine import DocumentsInMemory, ids_from
 from nudge.simulation.home_copy import copied_database, copied_home
 from nudge.simulation.journal import Journal, JournalStore
 from nudge.simulation.models import CountingModel, Rates, counted_usage
 from nudge.simulation.overrides import overridden
-from nudge.simulation.persons import load_person, shipped
+from nudge.simulation.person import load_person, shipped
 from nudge.simulation.real_model import StandingStill
 from nudge.simulation.timeline import Asked
 from nudge.spending.routing import Routes

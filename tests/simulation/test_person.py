@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from nudge.errors import ConfigError
 from nudge.instants import HOUR, MINUTE, Instant, to_datetime
-from nudge.simulation.person import PING, Profile, Reaction, Replies, answer_to, day_of, is_awake, waking_hours
-from nudge.simulation.persons import load_person
+from nudge.simulation.person import (
+    PING,
+    Profile,
+    Reaction,
+    Replies,
+    answer_to,
+    day_of,
+    is_awake,
+    load_person,
+    waking_hours,
+)
 from tests.times import TORONTO, toronto
 
 OWL = Profile("owl", wakes=10 * 60, sleeps=2 * 60, jitter_minutes=30, signals_per_hour=2.0)

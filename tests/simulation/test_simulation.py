@@ -17,7 +17,7 @@ from nudge.instants import to_datetime
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import Result
 from nudge.reminders.service import Reminders
-from nudge.simulation.carry_over import read_belongings
+from nudge.simulation.home_copy import read_belongings
 from nudge.simulation.request import Request, simulations
 from nudge.simulation.summary import summarise
 from nudge.simulation.timeline import Asked, Ended, Noted, Sent, Signal, Timeline

@@ -9,8 +9,8 @@ import pytest
 
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339
 from nudge.queue.outcomes import Result
-from nudge.simulation.folds import Line, lines_of, plain
 from nudge.simulation.summary import is_violation, summarise, summary_json
+from nudge.simulation.text import Line, lines_of, plain
 from nudge.simulation.timeline import (
     Asked,
     Ended,

@@ -21,9 +21,8 @@ from nudge.instants import Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine
-from nudge.spending.books import SpendingPlan
-from nudge.spending.call_bounds import most_input_tokens
-from nudge.spending.governor import Spending
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.governor import Spending, input_bound
 from nudge.spending.holds import AccountKind, Change
 from nudge.spending.store import HoldRow
 from nudge.spending.tables import LedgerTable
@@ -70,9 +69,7 @@ class HalfTrueModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         await asyncio.sleep(self._chance.uniform(0.001, 0.02))
         percent = self._chance.randrange(8, self._most + 1)
-        usage = Usage(
-            cache_write=most_input_tokens(request) * percent // 100, output=request.max_tokens * percent // 100
-        )
+        usage = Usage(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
         return ModelReply("", request.model, usage)
 
     async def close(self) -> None: ...

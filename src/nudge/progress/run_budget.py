@@ -22,7 +22,7 @@ from nudge.progress.enforcement import (
 from nudge.progress.extensions import ExtensionRequest
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits, whole_microseconds
 from nudge.progress.run_state import RunState
-from nudge.spending.money import DOLLAR, Amount, Micros, as_micros
+from nudge.spending.money import Amount, Micros, as_micros
 from nudge.tokens import token_use
 
 _NONE, _RESTRICTED, _HARD = EnforcementLevel.NONE, EnforcementLevel.RESTRICTED, EnforcementLevel.HARD
@@ -53,14 +53,14 @@ class RunBudget:
     def __init__(
         self,
         max_tokens: int | None = 1_000_000,
-        max_cost: Amount | None = 10 * DOLLAR,
+        max_cost: Amount | None = 10,
         max_duration: timedelta | None = timedelta(microseconds=2 * HOUR),
         max_iterations: int | None = None,
         *,
         mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
         tuning: EconomicsTuning | None = None,
     ) -> None:
-        """None lifts a limit; 0 or less is refused. `max_cost` is dollars as text or Decimal, or micro-dollars."""
+        """None lifts a limit; 0 or less is refused. `max_cost` is in dollars."""
         cost = None if max_cost is None else as_micros(max_cost)
         limits = RunLimits(max_tokens, cost, whole_microseconds(max_duration), max_iterations)
         self._resume(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))

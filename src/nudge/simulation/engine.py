@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from nudge.attention.bucket import PingBudget
+from nudge.coach.document_files import DocumentFiles
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.daemon.world import is_coach
 from nudge.home.documents import HomeDocuments
@@ -19,17 +20,38 @@ from nudge.instants import DAY, HOUR, SECOND, Instant
 from nudge.model import Model
 from nudge.reminders.conditions import Question, Verdict
 from nudge.reminders.seeding import ROUTINES
-from nudge.simulation.carry_over import Belongings, carry_over
 from nudge.simulation.channel import SimulatedPerson
-from nudge.simulation.documents import DocumentsInMemory
-from nudge.simulation.journal import Journal, JournalStore
+from nudge.simulation.home_copy import Belongings, carry_over
+from nudge.simulation.journal import Journal, JournalStore, Record, timeline_of
 from nudge.simulation.person import Profile
-from nudge.simulation.reading import Record, timeline_of
 from nudge.simulation.timeline import Asked, Plan, Sample, Timeline
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.prices import PriceTable
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
+
+
+class DocumentsInMemory:
+    """What is written stays here and is what is read from then on. A year of edits costs no disk."""
+
+    def __init__(self, original: DocumentFiles) -> None:
+        self._original = original
+        self._kept: dict[tuple[str, str], bytes | None] = {}
+        self._versions: dict[tuple[str, str], int] = {}
+
+    def read(self, agent: str, name: str) -> bytes | None:
+        place = agent, name
+        if place not in self._kept:
+            self._kept[place] = self._original.read(agent, name)
+        return self._kept[place]
+
+    def write(self, agent: str, name: str, content: bytes) -> None:
+        self._kept[agent, name] = content
+        self._versions[agent, name] = self._versions.get((agent, name), 0) + 1
+
+    def version(self, agent: str, name: str) -> str:
+        return "" if self.read(agent, name) is None else str(self._versions.get((agent, name), 0))
+
 
 LONGEST_WAIT = 3600.0
 """Nothing but the simulated person and the timers themselves wakes the daemon, and both poke it."""

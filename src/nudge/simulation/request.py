@@ -23,12 +23,11 @@ from nudge.home.spending_plan import routes_of
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
 from nudge.models.offline import OfflineModel
-from nudge.simulation.carry_over import Belongings, read_belongings
 from nudge.simulation.engine import Engine, MakeModels, Note
-from nudge.simulation.home_copy import copied_home
+from nudge.simulation.home_copy import Belongings, copied_home, read_belongings
 from nudge.simulation.models import SCRIPTED, CountingModel, Rates
 from nudge.simulation.overrides import overridden
-from nudge.simulation.persons import load_person
+from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
 from nudge.simulation.timeline import Plan, Timeline
 

@@ -11,9 +11,8 @@ from nudge.models.offline import OfflineModel
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.stores.store import SqlStore
 from nudge.testing.anthropic_replies import Reply
-from nudge.testing.approver import ScriptedApprover
 from nudge.testing.channel import RecordingChannel
-from nudge.testing.conditions import ScriptedConditions
+from nudge.testing.fakes import ScriptedApprover, ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.telegram_protocol import SentMessage

@@ -1,10 +1,24 @@
-"""Conditions that answer from a script, and remember what they were asked."""
+"""Fakes of the small ports: an approver and conditions that do as they are told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from nudge.progress.extensions import Approval, ExtensionRequest
 from nudge.reminders.conditions import Question, Verdict
+
+
+class ScriptedApprover:
+    """Answers one decision a request, then denies, as somebody who has gone away does."""
+
+    def __init__(self, *decisions: Approval) -> None:
+        self.decisions = list(decisions)
+        self.asked: list[ExtensionRequest] = []
+
+    async def ask(self, request: ExtensionRequest) -> Approval:
+        self.asked.append(request)
+        return self.decisions.pop(0) if self.decisions else Approval.DENIED
+
 
 Answer = bool | Verdict | Callable[[Question], Verdict | bool]
 
