@@ -8,7 +8,7 @@ import pytest
 
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.inbound import CURSOR, RESEND
+from nudge.coach.inbound import RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
@@ -31,7 +31,7 @@ def test_a_message_gets_one_reply_and_both_are_remembered(coach_everywhere: Any)
         assert row.last_conversation == NOON
         assert "They asked how to start." in rig.document("MEMORY.md")
         assert await rig.store.timers.of_agent("coach", prefix="turn:") == []
-        assert await rig.store.records.get("coach", CURSOR) == 2
+        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
 
     coach_everywhere(scenario, Scripted(says("With one page.", context="They asked how to start.")))
 

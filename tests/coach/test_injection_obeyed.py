@@ -271,8 +271,8 @@ def test_button_data_that_somebody_made_up_does_nothing(data: str, tmp_path: Pat
         rig = await prepared(clock, store, tmp_path, Attempt("reminder", "stretch", acts()))
         before, carrier = await world(store), rig.channel.sent[-1]
         reminders = await store.reminders.everything("coach")
-        press = Inbound(50, rig.clock.now(), "", data, f"m{carrier.id}", callback_id="c")
-        answer = await rig.talking.listener.hear("coach", press, offset=51)
+        press = Inbound(rig.clock.now(), "", data, f"m{carrier.id}", callback_id="c")
+        answer = await rig.talking.listener.hear("coach", press)
         assert "another time" in answer
         assert await world(store) == before
         assert await store.reminders.everything("coach") == reminders

@@ -181,7 +181,7 @@ class World:
             return self._daemon(process)
 
         def poll(daemon: Daemon) -> Polling:
-            return Polling(self.channel, daemon.talking.listener, self.clock, AGENT)
+            return Polling(self.channel, daemon.talking, self.clock, AGENT)
 
         reset = CURRENT.set(process)
         try:
