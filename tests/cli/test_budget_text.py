@@ -7,10 +7,10 @@ from typing import Any
 from nudge.cli.budget_text import budget_lines, detail_lines, every_day, history_line
 from nudge.cli.status_text import status_text
 from nudge.instants import HOUR, Instant, as_instant
-from nudge.spending.books import SpendingPlan, SpendingStatus
+from nudge.spending.allowance import Meter
+from nudge.spending.budgets import SpendingPlan, SpendingStatus
 from nudge.spending.holds import Account
 from nudge.spending.lifecycle import SpendingState
-from nudge.spending.meter import Meter
 from nudge.spending.store import DaySpent
 
 NOON = as_instant(datetime(2026, 11, 15, 12, tzinfo=UTC))

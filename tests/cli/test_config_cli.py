@@ -94,17 +94,17 @@ BROKEN = [
         "coach.yaml, line 6: ",
         id="a field deep inside",
     ),
-    pytest.param("roles/coach.yaml", "- just\n- a list\n", "a role is a mapping", id="not a mapping"),
+    pytest.param("roles/coach.yaml", "- just\n- a list\n", "a role must be a mapping", id="not a mapping"),
     pytest.param(
         "roles/coach.yaml",
         "name: coach\nreminders:\n  - {name: a, message: b, schedule: {every: 1h, in: 2h}}\n",
-        "coach.yaml, reminder a: in and every are more than one schedule",
+        "coach.yaml, line 3: a: Only one schedule is allowed",
         id="a reminder with two schedules",
     ),
     pytest.param(
         "roles/coach.yaml",
         "name: coach\nreminders:\n" + "  - {name: a, message: b, schedule: {every: 1h}}\n" * 2,
-        "coach.yaml, reminder a: two have this name",
+        "coach.yaml, line 4: a is the name of two reminders",
         id="two reminders of one name",
     ),
 ]

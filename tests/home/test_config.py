@@ -25,7 +25,7 @@ from nudge.home.folder import Home
 from nudge.home.read_config import examine_config, known_secrets, read_config
 from nudge.instants import HOUR, MINUTE
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.books import SpendingPlan
+from nudge.spending.budgets import SpendingPlan
 
 UTC = {"TZ": "UTC"}
 

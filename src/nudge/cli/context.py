@@ -13,8 +13,8 @@ from nudge.clock import SystemClock
 from nudge.home.config import Config
 from nudge.home.folder import Home
 from nudge.home.read_config import read_config
+from nudge.inline import run_inline
 from nudge.instants import Instant, zone_of
-from nudge.stores.inline import run_inline
 from nudge.stores.store import SqlStore
 
 if TYPE_CHECKING:

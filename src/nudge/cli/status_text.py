@@ -10,7 +10,7 @@ from nudge.instants import parse_rfc3339
 
 
 def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
-    """The lines of `nudge status`. What is wrong comes first, in red: problems of the daemon, agents that were stopped."""
+    """The lines of `nudge status`. What is wrong comes first, in colour."""
     now = parse_rfc3339(status["now"])
     up = span(now - parse_rfc3339(status["started_at"]))
     next_due = status["next_due"]

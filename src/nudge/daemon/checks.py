@@ -10,7 +10,7 @@ import sqlite3
 import sys
 from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from nudge.daemon.config_checks import CONFIG_CHECKS
 from nudge.daemon.findings import Check, Finding, Subject
@@ -21,6 +21,9 @@ from nudge.home.folder import Home, foreign
 from nudge.home.private_files import changeable
 from nudge.home.set_aside import set_aside
 from nudge.stores.open import sqlite_path
+
+if TYPE_CHECKING:
+    from nudge.queue.channel import Channel
 
 T = TypeVar("T")
 
@@ -149,30 +152,38 @@ def _documents(subject: Subject) -> Iterator[Finding]:
 
 
 def _services(subject: Subject) -> Iterator[Finding]:
-    """Ask Telegram and the model's service whether they accept what the home has for them. It costs nothing."""
+    """Ask the channel's and the model's service whether they accept their configuration. It costs nothing."""
+    from nudge.clock import SystemClock
+    from nudge.daemon.channel import channel_of
+
     config = subject.config
     if not subject.readable:
         yield Finding("services", "ok", "not asked: the configuration has errors")
         return
-    if config.telegram_token and config.telegram.allow:
-        yield _answer("telegram", _ask_telegram(config))
+    try:
+        channel = channel_of(config, SystemClock())
+    except NudgeError:
+        pass  # the check of the channel says so
+    else:
+        yield from _answer(channel.name, _ask_channel(channel))
     if config.provider is None:
         yield Finding("key", "ok", "not checked: no model is in use")
     else:
-        yield _answer("key", ask_model(config))
+        yield from _answer("key", ask_model(config))
 
 
-def _answer(name: str, question: Awaitable[str]) -> Finding:
+def _answer(name: str, question: Awaitable[str]) -> Iterator[Finding]:
     async def ask() -> str:
         return await question
 
     try:
-        return Finding(name, "ok", asyncio.run(ask()))
+        if said := asyncio.run(ask()):
+            yield Finding(name, "ok", said)
     except RetryableError as error:
         text = f"Not checked: {error.message}"
-        return Finding(name, "warning", text, error.next_step or "Check the network, and try again.")
+        yield Finding(name, "warning", text, error.next_step or "Check the network, and try again.")
     except NudgeError as error:
-        return Finding.of(name, error)
+        yield Finding.of(name, error)
 
 
 async def _soon(answer: Awaitable[T]) -> T:
@@ -183,14 +194,9 @@ async def _soon(answer: Awaitable[T]) -> T:
         raise RetryableError(f"no answer within {_SERVICE_SECONDS:g} s.") from None
 
 
-async def _ask_telegram(config: Config) -> str:
-    from nudge.channels.telegram import TelegramChannel
-    from nudge.clock import SystemClock
-
-    person = config.telegram.allow[0]
-    channel = TelegramChannel.from_settings(config.environment, person=person, clock=SystemClock())
+async def _ask_channel(channel: Channel) -> str:
     try:
-        return f"@{(await _soon(channel.whoami())).username} answers, and writes to {person}"
+        return await _soon(channel.check())
     finally:
         await channel.close()
 
@@ -239,7 +245,7 @@ def _database(subject: Subject) -> Iterator[Finding]:
 
 
 def _examine_sqlite(path: Path) -> Finding:
-    from nudge.stores.inline import run_inline
+    from nudge.inline import run_inline
     from nudge.stores.sqlite import SqliteDatabase
     from nudge.stores.store import SqlStore
 

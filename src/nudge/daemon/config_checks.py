@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nudge.daemon.findings import Check, Finding, Subject
-from nudge.errors import NudgeError
 from nudge.home.config import ENVIRONMENT
 from nudge.home.config_values import meant
 from nudge.home.read_config import env_file_names
@@ -40,27 +39,12 @@ def _secrets(subject: Subject) -> Iterator[Finding]:
 
 
 def _channel(subject: Subject) -> Iterator[Finding]:
-    """What a coach on Telegram needs."""
-    config = subject.config
-    if not subject.readable or subject.terminal:
-        return
-    if config.channel.kind == "telegram" and not config.telegram_token:
-        yield Finding(
-            "channel",
-            "error",
-            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',
-            f"Get one from @BotFather and put it into {config.home.env_file}.",
-        )
-    elif config.telegram_token and not config.telegram.allow:
-        yield Finding(
-            "channel",
-            "error",
-            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
-            f"Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in {config.home.config}; "
-            "or run 'nudge run --terminal'.",
-        )
-    else:
-        yield Finding("channel", "ok", "Telegram" if config.telegram_token else "the terminal")
+    """Whether the channel has what it needs. Making one connects to nobody."""
+    from nudge.clock import SystemClock
+    from nudge.daemon.channel import channel_of
+
+    if subject.readable and not subject.terminal:
+        yield Finding("channel", "ok", channel_of(subject.config, SystemClock()).name)
 
 
 def _model(subject: Subject) -> Iterator[Finding]:
@@ -91,11 +75,10 @@ def _roles(subject: Subject) -> Iterator[Finding]:
 
     seeds, names = HomeSeeds(subject.home), []
     for file in sorted(subject.home.roles.glob("*.yaml")):
-        try:
-            seeds.check_role(file, subject.now, subject.config.timezone)
+        mistakes = list(seeds.mistakes_of_role(file, subject.now, subject.config.timezone))
+        yield from (Finding.of("roles", mistake) for mistake in mistakes)
+        if not mistakes:
             names.append(file.stem)
-        except NudgeError as error:
-            yield Finding.of("roles", error)
     yield Finding("roles", "ok", ", ".join(names) or "no roles")
 
 

@@ -20,17 +20,17 @@ from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
 from nudge.models.offline import OfflineModel
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Messenger
+from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
 
 
-def ports_of(config: Config, store: SqlStore, clock: Clock, messenger: Messenger) -> Ports:
+def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) -> Ports:
     home, environment = config.home, config.environment
     healthcheck = environment.get("NUDGE_HEALTHCHECK_URL")
     return Ports(
         store=store,
         clock=clock,
-        messenger=messenger,
+        channel=channel,
         documents=HomeDocuments(home),
         rules=OfflineModel(),
         prices=load_prices(home.path, weights=config.spending.weights),

@@ -50,7 +50,7 @@ from nudge.home.folder import Home
 
 if TYPE_CHECKING:
     from nudge.spending.allowance import DayTurn
-    from nudge.spending.books import SpendingPlan
+    from nudge.spending.budgets import SpendingPlan
     from nudge.spending.routing import Routes
 
 ENVIRONMENT: Mapping[str, Kind] = {
@@ -130,7 +130,7 @@ class SpendingSection(NamedTuple):
     @property
     def plan(self) -> "SpendingPlan":
         """The money of the tier in force."""
-        from nudge.spending.books import SpendingPlan
+        from nudge.spending.budgets import SpendingPlan
 
         return SpendingPlan(self.windows.get(self.tier, self.window), self.renews, self.tier)
 
@@ -204,11 +204,6 @@ class Config(NamedTuple):
     @property
     def database_url(self) -> str:
         return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
-
-    @property
-    def telegram_token(self) -> str:
-        """The bot's token, or nothing where the person is in the terminal."""
-        return "" if self.channel.kind == "terminal" else self.environment.get("TELEGRAM_BOT_TOKEN", "")
 
     @property
     def provider(self) -> Provider | None:
