@@ -30,12 +30,12 @@ class Group(NamedTuple):
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
     "Start": {
-        "init": Command("init", "make a home with commented templates"),
+        "init": Command("init", "create a home with commented templates"),
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
-        "status": Command("status", "what the daemon is doing"),
-        "stop": Command("stop", "end the daemon gracefully"),
-        "doctor": Command("doctor", "check everything, and mend what can be mended"),
+        "status": Command("status", "show what the daemon is doing, and what is wrong"),
+        "stop": Command("stop", "stop the daemon gracefully"),
+        "doctor": Command("doctor", "check everything, and fix what can be fixed"),
     },
     "Time": {
         "reminder": Group(
@@ -67,17 +67,17 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "simulate": Command("simulate", "what it would do in a week, and what that would cost"),
     },
     "Attention": {
-        "ping-budget": Command("ping_budget", "how many unasked messages may still reach the person"),
+        "ping-budget": Command("ping_budget", "show or set how many unasked messages may reach the person"),
     },
     "Spending": {
         "budget": Group(
-            "how much of today's budget is used",
+            "show and change the spending budget",
             {
-                "history": Command("budget_history", "a bar for each day"),
-                "top-up": Command("budget_top_up", "add money; a sleeping agent wakes"),
-                "set": Command("budget_set", "another window or renewal date"),
+                "history": Command("budget_history", "show how much of each day's budget was used"),
+                "top-up": Command("budget_top_up", "add money to this window; a sleeping agent wakes"),
+                "set": Command("budget_set", "change the budget or the renewal date of this window"),
             },
-            bare=Command("budget", "the meter, the state, and when it refreshes (--detail: dollars)"),
+            bare=Command("budget", "show the meter, the state, and when it refreshes (--detail: dollars)"),
         ),
     },
     "Set up": {
@@ -91,11 +91,11 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
         "config": Group(
-            "the configuration",
+            "show and check the configuration",
             {
-                "path": Command("config_path", "where it is"),
-                "show": Command("config_show", "what is in force, defaults included"),
-                "check": Command("config_check", "check nudge.toml, .env and all roles"),
+                "path": Command("config_path", "show where the files are"),
+                "show": Command("config_show", "show what is in force, defaults included"),
+                "check": Command("config_check", "check nudge.toml, .env, prices and all roles"),
             },
         ),
         "completion": Command("completion", "shell completion for bash, zsh or fish"),

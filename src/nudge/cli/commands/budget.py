@@ -1,4 +1,4 @@
-"""How much of today's budget is used, and whether the agent is awake.
+"""Show how much of today's budget is used, and whether the agent is awake.
 
 nudge budget              the meter, the state, and when it refreshes
 nudge budget --detail     with dollars, tokens and models
@@ -14,7 +14,7 @@ from nudge.cli.context import Context
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     budget_context.arguments(parser)
-    parser.add_argument("--detail", action="store_true", help="dollars, tokens and models as well")
+    parser.add_argument("--detail", action="store_true", help="also show dollars, tokens and models")
 
 
 def run(args: argparse.Namespace) -> int:

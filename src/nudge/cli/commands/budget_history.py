@@ -1,4 +1,4 @@
-"""How much of each day's budget was used, a bar for each day."""
+"""Show how much of each day's budget was used, a bar for each day."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ MOST_DAYS = 3660
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", type=int, default=30, metavar="N", help="how many days back (default: 30)")
-    parser.add_argument("--detail", action="store_true", help="dollars as well")
+    parser.add_argument("--detail", action="store_true", help="also show dollars")
     budget_context.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     if not 1 <= args.days <= MOST_DAYS:
-        raise UsageError(f"--days takes 1 to {MOST_DAYS}.", next_step="See 'nudge budget history --help'.")
+        raise UsageError(f"--days must be from 1 to {MOST_DAYS}.", next_step="See 'nudge budget history --help'.")
     context = Context(args)
 
     async def work(store: SqlStore) -> Sequence[DaySpent]:

@@ -1,7 +1,7 @@
-"""Another budget or renewal for this window. What was spent stays spent, and today's share is computed anew.
+"""Change the budget or the renewal date of this window. What was spent stays spent; today's share is computed again.
 
 nudge budget set --window 100 --renews 2026-12-01
-nudge budget set                                    what nudge.toml says, in place of what was set by command
+nudge budget set                                    go back to what nudge.toml says
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nudge.spending.money import parse_money
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, top-ups not counted")
+    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, without top-ups")
     parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
     budget_context.arguments(parser)
 

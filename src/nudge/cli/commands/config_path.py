@@ -1,4 +1,4 @@
-"""Where the home and its files are."""
+"""Show where the home and its files are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nudge.home.folder import Home
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
