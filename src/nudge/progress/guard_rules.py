@@ -331,16 +331,17 @@ class GuardRules(Generic[H]):
         """Open a call that the run's own limits allow, clamped to them. It still has to be held and answered."""
         self._calls.give_up_stale(now)
         check = self.budget.check(now)
-        self._told.keep([*([check.nudge] if check.nudge else []), *self._phase_nudges()])
         if not check.can_continue and not self._calls.report_is_due:
             reason = f"The run has used up its budget ({check.reason})."
             return CallRefused(reason, can_wrap_up=not self._calls.closing)
-        was_closing = self._calls.closing
+        reported = self._calls.closing and not self._calls.report_is_due
         call = self._calls.open(model, input_bound, max_tokens, min_tokens, now)
         if call is None:
             return CallRefused("The run has used up what was kept for its closing report.")
-        if call.closing and not was_closing:
-            self._told.keep([Nudge(CRITICAL, Urgency.CRITICAL)])
+        if call.closing:
+            self._told.keep([] if reported else [Nudge(CRITICAL, Urgency.CRITICAL)])
+        else:
+            self._told.keep([*([check.nudge] if check.nudge else []), *self._phase_nudges()])
         return call
 
     def _allow(self, call: OpenCall, covered: int, wanted: int) -> CallAllowed:

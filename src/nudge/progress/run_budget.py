@@ -10,6 +10,7 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
+from nudge.numbers import is_whole
 from nudge.progress.enforcement import (
     BudgetCheck,
     EnforcementLevel,
@@ -158,8 +159,10 @@ class RunBudget:
 
     def set_clock(self, told_at: Instant | None, waits: int) -> None:
         """Go on with the clock of another process."""
+        if not is_whole(waits) or waits < 0:
+            raise UsageError(f"A run cannot wait for {waits!r} things.", next_step="Give a whole number from 0.")
         self._state.told_at = None if told_at is None else as_instant(told_at)
-        self._state.waits = int(waits)
+        self._state.waits = waits
 
     def begin_run(self) -> None:
         """Start the next run of the session: nothing used, and the limits without extensions. The totals over all runs,

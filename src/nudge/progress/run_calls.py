@@ -193,7 +193,7 @@ class RunCalls:
         """Go on from what `to_json` wrote. After a restart nothing is under way."""
         self.reserves = None if data["reserves"] is None else PhaseReserves.from_json(data["reserves"])
         self.closing, self._reports = bool(data["closing"]), int(data["reports"])
-        self._open = {call["id"]: OpenCall(**call) for call in data["open"]} if running else {}
+        self._open = {call.id: call for call in map(_open_call, data["open"])} if running else {}
 
     def _fitting(self, model: str, input_bound: int, max_tokens: int) -> int:
         """How much output an ordinary call may have, so that the reserve for the report stays whole."""
@@ -226,3 +226,13 @@ class RunCalls:
 
     def _new_input(self, input_bound: int) -> int:
         return max(0, input_bound - self.budget.account.context)
+
+
+def _open_call(data: Mapping[str, Any]) -> OpenCall:
+    call = OpenCall(**data)
+    counts = (call.input_bound, call.max_tokens, call.new_tokens, call.cost, call.at)
+    if not (isinstance(call.id, str) and isinstance(call.model, str)) or not all(
+        is_whole(n) and n >= 0 for n in counts
+    ):
+        raise ValueError(f"{data!r} is not a call")
+    return call
