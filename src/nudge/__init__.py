@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from nudge.attention.rules import Rule as Rule
     from nudge.attention.rules import decide as decide
     from nudge.channels.terminal_approver import TerminalApprover as TerminalApprover
+    from nudge.clock import SystemClock as SystemClock
     from nudge.errors import BudgetExhaustedError as BudgetExhaustedError
     from nudge.errors import InvalidPhraseError as InvalidPhraseError
     from nudge.errors import InvalidScheduleError as InvalidScheduleError
@@ -43,8 +44,11 @@ if TYPE_CHECKING:
     from nudge.errors import StoreError as StoreError
     from nudge.errors import UsageError as UsageError
     from nudge.home.prices import load_prices as load_prices
+    from nudge.instants import as_instant as as_instant
     from nudge.phrases import split_reminder as split_reminder
     from nudge.phrases import understand as understand
+    from nudge.progress.checkpoints import Checkpoints as Checkpoints
+    from nudge.progress.compaction import compact as compact
     from nudge.progress.enforcement import BudgetCheck as BudgetCheck
     from nudge.progress.enforcement import EnforcementLevel as EnforcementLevel
     from nudge.progress.extensions import Approval as Approval
@@ -52,6 +56,9 @@ if TYPE_CHECKING:
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
     from nudge.progress.guard import AsyncGuard as AsyncGuard
     from nudge.progress.guard import Guard as Guard
+    from nudge.progress.guard_holds import AsyncHolds as AsyncHolds
+    from nudge.progress.guard_holds import Holds as Holds
+    from nudge.progress.guard_store import StoredGuards as StoredGuards
     from nudge.progress.guard_values import CallAllowed as CallAllowed
     from nudge.progress.guard_values import CallRefused as CallRefused
     from nudge.progress.guard_values import CallSettled as CallSettled
@@ -70,19 +77,30 @@ if TYPE_CHECKING:
     from nudge.progress.phases import PhaseReport as PhaseReport
     from nudge.progress.phases import PhaseTracker as PhaseTracker
     from nudge.progress.pool import BudgetPool as BudgetPool
-    from nudge.progress.pool_tree import ReservationState as ReservationState
+    from nudge.progress.pool_rules import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
     from nudge.progress.run_budget import RunBudget as RunBudget
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.store import Session as Session
+    from nudge.progress.stored_pools import Pools as Pools
     from nudge.progress.tools import ToolKind as ToolKind
+    from nudge.queue.agents import Agent as Agent
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
-    from nudge.spending.memory_ledger import HeldCall as HeldCall
+    from nudge.spending.allowance import DayTurn as DayTurn
+    from nudge.spending.allowance import Meter as Meter
+    from nudge.spending.budgets import SpendingPlan as SpendingPlan
+    from nudge.spending.governor import Spending as Spending
+    from nudge.spending.ledger import HeldCall as HeldCall
+    from nudge.spending.lifecycle import AsleepError as AsleepError
     from nudge.spending.memory_ledger import Ledger as Ledger
-    from nudge.spending.meter import Meter as Meter
+    from nudge.spending.money import Money as Money
+    from nudge.spending.money import format_money as format_money
     from nudge.spending.prices import PriceTable as PriceTable
+    from nudge.spending.routing import Routes as Routes
+    from nudge.stores.open import open_store as open_store
     from nudge.tokens import TokenUse as TokenUse
     from nudge.tokens import estimate_tokens as estimate_tokens
     from nudge.tokens import most_tokens as most_tokens

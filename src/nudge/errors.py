@@ -10,7 +10,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   └── ConfigError                      a file of the person's has an error at a known place
 ├── DaemonUnreachableError      exit 5   the command needs a running daemon
 ├── BudgetExhaustedError        exit 6   the call does not fit the budget
-│   └── AsleepError                      the agent sleeps on its budget (in `app.refusals`, with its times)
+│   └── AsleepError                      the agent sleeps on its budget (in `spending.lifecycle`, with its times)
 ├── AnotherPollerError          exit 7   somebody else polls this bot
 ├── StoreError                           the database refused
 │   ├── StoreNewerError                  written by a newer nudge

@@ -15,6 +15,7 @@ from nudge.progress.enforcement import EnforcementLevel
 from nudge.progress.injection import Urgency
 from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning
+from nudge.spending.money import Money
 from nudge.tokens import TokenUse
 
 STRICT, ADVISORY, SOFT = BudgetEnforcementMode
@@ -278,7 +279,7 @@ def test_the_task_gate_looks_at_every_limit() -> None:
 
 def test_cost_takes_every_form_of_money() -> None:
     budget = RunBudget(max_cost=Decimal("1.50"))
-    for cost in ("$0.25", Decimal("0.25"), 250_000):
+    for cost in ("$0.25", Decimal("0.25"), Money(250_000)):
         budget.record_call(TokenUse(), cost=cost)
     assert budget.cost == 750_000
     with pytest.raises(UsageError):

@@ -13,7 +13,7 @@ from nudge.redaction import HIDDEN
 KIND = "reply"
 
 LONGEST = 12_000
-"""Characters of one answer, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
+"""Characters of one answer, about three messages: nobody reads more, and a model that runs wild is cut."""
 
 _SHORTEST_SECRET = 6
 

@@ -25,7 +25,7 @@ from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_calls import OpenCall, RunCalls
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.tools import LOOKING_KINDS, ToolKind, name_of
-from nudge.spending.money import Amount, Micros, as_micros
+from nudge.spending.money import Amount, Micros, Money, as_micros
 from nudge.tokens import TokenUse, token_use
 
 if TYPE_CHECKING:
@@ -376,12 +376,12 @@ class GuardRules(Generic[H]):
         self._turn += 1
         level = self.level
         ask = self._calls.strict and level >= RESTRICTED and self.budget.can_request_extension(now)
-        return CallSettled(cost, level, ask)
+        return CallSettled(Money(cost), level, ask)
 
     def _fail(self, call: OpenCall, cost: Micros, now: Instant) -> None:
         """Count what a call cost that brought no usage."""
         self._calls.close(call, now, never_made=True)
-        self.budget.record_cost(cost)
+        self.budget.record_cost(Money(cost))
 
     def _adapted(self, ledger: Ledger | H) -> H:
         """The ledger in the shape that this guard needs."""

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.model import ModelRequest, Purpose, Turn, Usage
-from nudge.spending.call_bounds import MESSAGE_TOKENS, TOOL_TOKENS, as_use, least_output_tokens, most_input_tokens
-from nudge.tokens import TokenUse, estimate_tokens, most_tokens
+from nudge.model import ModelRequest, Purpose, Turn
+from nudge.spending.governor import MESSAGE_TOKENS, TOOL_TOKENS, input_bound
+from nudge.tokens import estimate_tokens, most_tokens
 
 TEXT = st.text(max_size=200)
 
@@ -40,15 +40,6 @@ def test_a_text_never_has_fewer_than_its_parts_suggest(one: str, two: str) -> No
 
 def test_a_request_counts_everything_that_is_sent() -> None:
     plain = ModelRequest(Purpose.WORK, "m", "system", (Turn("user", "hello"), Turn("assistant", "yes")), 100)
-    assert most_input_tokens(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
+    assert input_bound(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
     shaped = ModelRequest(Purpose.WORK, "m", "", (), 100, schema={"type": "object"})
-    assert most_input_tokens(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
-
-
-@pytest.mark.parametrize(("asked", "least"), [(100, 64), (256, 64), (1_000, 250), (8_000, 2_000)])
-def test_an_answer_is_clamped_to_a_fourth_at_most(asked: int, least: int) -> None:
-    assert least_output_tokens(asked) == least
-
-
-def test_a_replys_usage_is_read_by_kind() -> None:
-    assert as_use(Usage(1, 2, 3, 4)) == TokenUse(1, 2, 3, 4)
+    assert input_bound(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
