@@ -154,8 +154,7 @@ def _add_reminders(cli: Cli) -> list[Any]:
 def _look(cli: Cli) -> dict[str, list[Any]]:
     lines = [json.loads(line) for line in cli("log", "--json").stdout.splitlines()]
     outcomes = cli.json("why")
-    keys = [outcome["key"] for outcome in outcomes]  # at night there is a briefing among them
-    fired = next(key.removeprefix("reminder:") for key in keys if key.startswith("reminder:"))
+    fired = next(one["key"] for one in outcomes if one["kind"] == "reminder").removeprefix("reminder:")
     return {
         "nudge-status": [cli.json("status")],
         "an-outcome": [line for line in lines if line["type"] == "outcome"],
