@@ -208,5 +208,5 @@ def test_doctor_warns_of_old_prices_and_of_mail_that_goes_to_nobody(here: CliHer
     assert (checks["prices"]["level"], "91 days ago" in checks["prices"]["text"]) == ("warning", True)
     here.environment["NUDGE_SMTP_URL"] = "smtp://user:hunter2-secret@mail.example.com"
     found = here("doctor", code=1).stdout
-    assert "Nobody is named whom alerts go to" in found
+    assert "No recipient for alerts" in found
     assert "hunter2" not in found
