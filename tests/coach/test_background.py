@@ -19,6 +19,7 @@ from nudge.models.offline import OfflineModel
 from nudge.queue.channel import Inbound
 from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
+from nudge.reminders.conditions import NOT_JUDGED
 from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.reminder import Source, Status
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
@@ -162,6 +163,19 @@ def test_a_condition_in_words_ends_its_reminder_when_the_agent_finds_it_met(tmp_
         assert (await daemon.reminders.get(number)).status is Status.COMPLETED
 
     live(scenario, tmp_path, model)
+
+
+def test_a_condition_in_words_that_no_model_reads_was_not_judged(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        for every, mode in (("50m", "each"), ("60m", "until"), ("70m", "once")):
+            await add(daemon, clock, asked("Run it", name=mode, every=every, count=1, prompt="Is it done?", mode=mode))
+        await clock.sleep(90 * 60)
+        assert channel.texts == []
+        rows = await daemon.store.outcomes.recent(kind="reminder")
+        assert {(row.result, row.reason) for row in rows} == {(Result.SKIPPED, NOT_JUDGED)}
+        assert len(rows) == 3
+
+    live(scenario, tmp_path)
 
 
 def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_not(tmp_path: Path) -> None:
