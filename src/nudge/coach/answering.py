@@ -20,6 +20,8 @@ from nudge.queue.records import Record, moment, moment_or_none
 
 log = logging.getLogger("nudge.thinking")
 
+RULES = "offline"
+"""What a reply of the rules names as its model."""
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
 STAND_IN = "stand_in"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 
 from nudge.errors import UsageError
@@ -17,9 +17,9 @@ from nudge.instants import (
     Instant,
     Moment,
     as_instant,
+    from_local,
     from_timedelta,
     local_date,
-    start_of_day,
     to_datetime,
     zone_of,
 )
@@ -98,7 +98,8 @@ _WRITTEN = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?:\s+(?P<zo
 
 @dataclass(frozen=True, slots=True)
 class DayTurn:
-    """When a spending day begins: at midnight in `zone`, later by `offset` (under 24 hours).
+    """When a spending day begins: at the same time on the clock of `zone` every day, `offset` (under 24 hours) after
+    midnight. A time that a clock change skips or repeats counts once: right after the gap, and the first time.
 
     The instant of the turn belongs to the new day. Days are counted on the calendar, so a day of 23 or 25 hours is one
     day like the others.
@@ -125,10 +126,11 @@ class DayTurn:
         return cls(match["zone"] or "UTC", timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
     def day_of(self, instant: Instant) -> date:
-        return local_date(Instant(instant - from_timedelta(self.offset)), zone_of(self.zone))
+        day = local_date(instant, zone_of(self.zone))
+        return day if instant >= self.start_of(day) else day - timedelta(days=1)
 
     def start_of(self, day: date) -> Instant:
-        return Instant(start_of_day(day, zone_of(self.zone)) + from_timedelta(self.offset))
+        return from_local(datetime.combine(day, time()) + self.offset, zone_of(self.zone))
 
     def after(self, instant: Instant) -> Instant:
         """The next turn: later than `instant` also where a zone left a day out of its calendar."""
