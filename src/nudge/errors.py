@@ -26,6 +26,7 @@ The docstring of a class is its default message.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -87,6 +88,12 @@ class BudgetExhaustedError(NudgeError):
     """The budget does not cover this call."""
 
     exit_code = 6
+
+    def __init__(
+        self, message: str | None = None, *, next_step: str | None = None, retry_at: datetime | None = None
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.retry_at = retry_at  # when the budget is refreshed, where that is known
 
 
 class AnotherPollerError(NudgeError):

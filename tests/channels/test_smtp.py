@@ -124,7 +124,7 @@ async def test_a_refusal_says_why_and_no_secret(said: str, error: type[Exception
 async def test_a_wrong_password_an_untrusted_certificate_and_nobody_there() -> None:
     mailbox = Mailbox()
     with serving(mailbox, tls="starttls", auth=True) as port:
-        with pytest.raises(NotConfiguredError, match="user and password"):
+        with pytest.raises(NotConfiguredError, match="user name and password"):
             wrong = server(port, credentials="me%40example.com:wrong-one@")
             await SmtpMailer(wrong, tls=trusting(), timeout=5).send(MAIL)
         with pytest.raises(NotConfiguredError, match="not trusted"):

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import multiprocessing
 import os
 import random
 import sys
 import time
 from dataclasses import replace
 from datetime import date
+from multiprocessing.synchronize import Barrier
 
 from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
@@ -96,7 +98,7 @@ class PassingClock:
         return True
 
 
-async def spend(url: str, most: int, seed: int, number: int) -> None:
+async def spend(url: str, most: int, seed: int, number: int, together: Barrier) -> None:
     store = await open_store(url, connections=2)
     store.__dict__["ledger"] = TracedLedger(store)
     chance = random.Random(seed * 100 + number)
@@ -106,6 +108,7 @@ async def spend(url: str, most: int, seed: int, number: int) -> None:
     request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", TEXT, (Turn("user", "Go on."),), 2_000)
 
     names = itertools.count()
+    together.wait(60)  # the first to be ready must not spend it all before the others have begun
 
     async def task() -> None:
         while True:
@@ -128,12 +131,13 @@ async def prepare(url: str) -> None:
 def main(url: str, most: int, seed: int) -> int:
     asyncio.run(prepare(url))
     children = []
+    together = multiprocessing.get_context("fork").Barrier(PROCESSES)
     for number in range(PROCESSES):
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
-                asyncio.run(spend(url, most, seed, number))
+                asyncio.run(spend(url, most, seed, number, together))
                 code = 0
             finally:
                 os._exit(code)

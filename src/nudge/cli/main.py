@@ -195,7 +195,8 @@ def _say_error(error: NudgeError) -> None:
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {plain(redact(error.message))}\n")
+    for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
+        sys.stderr.write(f"{label} {line}\n")
     if error.next_step:
         sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
 
@@ -220,13 +221,13 @@ def _say_unexpected(words: list[str]) -> None:
     from contextlib import suppress
 
     from nudge.home.folder import Home
-    from nudge.home.settings import Settings
+    from nudge.home.read_config import known_secrets
     from nudge.redaction import redact
     from nudge.text import plain
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
+        secrets = known_secrets(Home.find(given=take_home(words)[0]))
     sys.stderr.write(plain(redact(traceback.format_exc(), secrets)))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from nudge.errors import BudgetExhaustedError
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant, rfc3339, to_datetime
 from nudge.spending.allowance import RED_FROM, SpendingDay
 from nudge.spending.money import Micros
 
@@ -66,6 +66,7 @@ class AsleepError(BudgetExhaustedError):
         super().__init__(
             f"{agent} {what} until its budget is refreshed at {rfc3339(refresh_at)}.",
             next_step="Run 'nudge budget top-up AMOUNT' to go on at once.",
+            retry_at=to_datetime(refresh_at),
         )
 
 
