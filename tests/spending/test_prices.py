@@ -289,7 +289,9 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
             id="one alias, two models",
         ),
         pytest.param({**SMALL, "weights": {"opus": 5}}, "kind of tokens", id="a weight for no kind"),
-        pytest.param({**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="a weight for an unknown family"),
+        pytest.param(
+            {**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="a weight for an unknown family"
+        ),
         pytest.param({**SMALL, "weights": {"opus_output": -1}}, "not a weight", id="a negative weight"),
         pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "not a weight", id="a weight in words"),
         pytest.param({**SMALL, "weights": {"unit": "x", "opus_output": 1}}, "unit", id="a unit in words"),
@@ -343,7 +345,9 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
         pytest.param("models = 3", "models must be a section", id="a number for all models"),
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),
         pytest.param("weights = 5", "weights must be a section", id="a number for the weights"),
-        pytest.param('[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="an alias without a list"),
+        pytest.param(
+            '[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="an alias without a list"
+        ),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, text: str, says: str) -> None:
