@@ -290,7 +290,7 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
         ),
         pytest.param({**SMALL, "weights": {"opus": 5}}, "kind of tokens", id="a weight for no kind"),
         pytest.param(
-            {**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="an unknown family"
+            {**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="a weight for an unknown family"
         ),
         pytest.param({**SMALL, "weights": {"opus_output": -1}}, "not a weight", id="a negative weight"),
         pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "not a weight", id="a weight in words"),
@@ -346,7 +346,7 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),
         pytest.param("weights = 5", "weights must be a section", id="a number for the weights"),
         pytest.param(
-            '[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="no list"
+            '[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="an alias without a list"
         ),
     ],
 )
