@@ -4,9 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.model import ModelRequest, Purpose, Turn, Usage
-from nudge.spending.call_bounds import MESSAGE_TOKENS, TOOL_TOKENS, as_use, least_output_tokens, most_input_tokens
-from nudge.tokens import TokenUse, estimate_tokens, most_tokens
+from nudge.model import ModelRequest, Opaque, Purpose, Text, Tool, ToolResult, ToolUse, assistant, user
+from nudge.spending.call_bounds import (
+    CALL_TOKENS,
+    IMAGE_TOKENS,
+    MESSAGE_TOKENS,
+    TOOL_TOKENS,
+    least_output_tokens,
+    most_input_tokens,
+)
+from nudge.tokens import estimate_tokens, most_tokens
 
 TEXT = st.text(max_size=200)
 
@@ -39,9 +46,9 @@ def test_a_text_never_has_fewer_than_its_parts_suggest(one: str, two: str) -> No
 
 
 def test_a_request_counts_everything_that_is_sent() -> None:
-    plain = ModelRequest(Purpose.WORK, "m", "system", (Turn("user", "hello"), Turn("assistant", "yes")), 100)
+    plain = ModelRequest(Purpose.WORK, "m", (Text("system"),), (user("hello"), assistant("yes")), 100)
     assert most_input_tokens(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
-    shaped = ModelRequest(Purpose.WORK, "m", "", (), 100, schema={"type": "object"})
+    shaped = ModelRequest(Purpose.WORK, "m", (), (), 100, schema={"type": "object"})
     assert most_input_tokens(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
 
 
@@ -50,5 +57,13 @@ def test_an_answer_is_clamped_to_a_fourth_at_most(asked: int, least: int) -> Non
     assert least_output_tokens(asked) == least
 
 
-def test_a_replys_usage_is_read_by_kind() -> None:
-    assert as_use(Usage(1, 2, 3, 4)) == TokenUse(1, 2, 3, 4)
+def test_tools_their_uses_and_images_count_too() -> None:
+    turns = (
+        user("Look.", Opaque({"type": "image", "source": {"data": "A" * 100_000}})),
+        assistant(ToolUse("t", "read_file", {"path": "a"})),
+        user(ToolResult("t", "print(1)")),
+    )
+    request = ModelRequest(Purpose.WORK, "m", (), turns, 100, tools=(Tool("read_file", "Reads.", {"type": "object"}),))
+    words = ("Look.", "", 'read_file {"path": "a"}', "print(1)", '["read_file", "Reads.", {"type": "object"}]')
+    around = 6 * MESSAGE_TOKENS + TOOL_TOKENS + 3 * CALL_TOKENS + IMAGE_TOKENS
+    assert most_input_tokens(request) == around + sum(most_tokens(text) for text in words)

@@ -135,7 +135,7 @@ def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     """Ask Telegram and the model's service whether they take what the home has for them. It costs nothing."""
     import asyncio
 
-    from nudge.daemon.set_up import checked, pays, telegram_token
+    from nudge.daemon.set_up import checked, provider_of, telegram_token
 
     settings = Settings.read(home)
     try:
@@ -145,8 +145,8 @@ def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     asking: dict[str, Coroutine[Any, Any, str]] = {}
     if telegram_token(settings, config):
         asking["telegram"] = _ask_telegram(settings, config)
-    if pays(settings, config):
-        asking["model"] = _ask_model(settings)
+    if provider := provider_of(settings, config):
+        asking["model"] = _ask_model(settings, provider)
     for name, ask in asking.items():
         try:
             yield Finding(name, "ok", asyncio.run(ask))
@@ -168,16 +168,15 @@ async def _ask_telegram(settings: Settings, config: Config) -> str:
         await channel.close()
 
 
-async def _ask_model(settings: Settings) -> str:
+async def _ask_model(settings: Settings, provider: str) -> str:
     from nudge.clock import SystemClock
-    from nudge.models.anthropic import AnthropicModel
+    from nudge.models import open_model
 
-    model = AnthropicModel.from_settings(settings.environment, clock=SystemClock())
+    model = open_model(provider, settings.environment, clock=SystemClock())
     try:
-        await model.check_key()
+        return await model.check()
     finally:
         await model.close()
-    return "Anthropic takes the key"
 
 
 def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:

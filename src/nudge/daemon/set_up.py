@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nudge.errors import NotConfiguredError
+from nudge.errors import ConfigError, NotConfiguredError
 from nudge.home.config import Config, load_config
 from nudge.home.settings import Settings
 from nudge.instants import zone_of
+from nudge.models import PROVIDERS, choose
 from nudge.stores.open import check_url
 
 
@@ -19,7 +20,7 @@ def checked(settings: Settings) -> Config:
     plan_of(settings)
     check_url(settings.database_url)
     telegram_token(settings, config)
-    pays(settings, config)
+    provider_of(settings, config)
     SmtpMailer.from_settings(settings.environment, config.spending.alert_to)
     return config
 
@@ -44,12 +45,16 @@ def telegram_token(settings: Settings, config: Config) -> str:
     return token
 
 
-def pays(settings: Settings, config: Config) -> bool:
-    """Whether there is a model that is paid for; else rules do the thinking."""
-    has_key = bool(settings.environment.get("ANTHROPIC_API_KEY"))
-    if config.model == "anthropic" and not has_key:
-        raise NotConfiguredError(
-            'model = "anthropic" in nudge.toml, but there is no ANTHROPIC_API_KEY.',
-            next_step=f'Put the key into {settings.home.env_file}, or set model = "auto".',
+def provider_of(settings: Settings, config: Config) -> str | None:
+    """Whose model is asked, by the provider's name; None where the coach's own rules answer."""
+    try:
+        provider = choose(config.model, settings.environment, str(settings.home.env_file))
+    except ConfigError as error:
+        raise ConfigError(f"{settings.home.config}: model: {error.message}", next_step=error.next_step) from None
+    spending = config.spending
+    if provider is not None and not PROVIDERS[provider].auto and not (spending.models or spending.tiers):
+        raise ConfigError(
+            f'{settings.home.config}: model = "{provider}", but nothing says which of its models to ask.',
+            next_step='Write \'default = "NAME"\' under [spending.models], for example "qwen3:8b".',
         )
-    return has_key and config.model != "offline"
+    return provider

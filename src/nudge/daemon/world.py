@@ -7,7 +7,7 @@ from nudge.channels.smtp import SmtpMailer
 from nudge.clock import Clock
 from nudge.coach.proactive import Rhythm
 from nudge.daemon.assemble import Options, Ports
-from nudge.daemon.set_up import pays
+from nudge.daemon.set_up import provider_of
 from nudge.durations import parse_duration
 from nudge.errors import NudgeError
 from nudge.home.command_conditions import CommandConditions
@@ -22,7 +22,7 @@ from nudge.home.seeds import HomeSeeds
 from nudge.home.settings import Settings
 from nudge.home.spending_plan import plan_of, routes_of, turn_of
 from nudge.model import Model
-from nudge.models.offline import OfflineModel
+from nudge.models import open_model
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Messenger
 from nudge.stores.store import SqlStore
@@ -36,7 +36,6 @@ def ports_of(settings: Settings, config: Config, store: SqlStore, clock: Clock, 
         clock=clock,
         messenger=messenger,
         documents=HomeDocuments(home),
-        rules=OfflineModel(),
         prices=load_prices(home.path, weights=config.spending.weights),
         model=model_of(settings, config, clock),
         conditions=CommandConditions(home.workspace, secrets=settings.secrets),
@@ -68,12 +67,9 @@ def options_of(settings: Settings, config: Config, owner: str) -> Options:
 
 
 def model_of(settings: Settings, config: Config, clock: Clock) -> Model | None:
-    """The model that is paid for. Its library takes more than a second to load, so it is loaded only for a key."""
-    if not pays(settings, config):
-        return None
-    from nudge.models.anthropic import AnthropicModel
-
-    return AnthropicModel.from_settings(settings.environment, clock=clock)
+    """The model that is paid for. A provider's library may take more than a second to load: only the chosen one is."""
+    provider = provider_of(settings, config)
+    return open_model(provider, settings.environment, clock=clock) if provider else None
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

@@ -114,7 +114,7 @@ class SpendingSection(_Section):
 
 class Config(_Section):
     timezone: Zone = ""
-    model: Literal["auto", "offline", "anthropic"] = "auto"
+    model: str = "auto"
     log: LogSection = LogSection()
     channel: ChannelSection = ChannelSection()
     telegram: TelegramSection = TelegramSection()

@@ -12,9 +12,10 @@ from nudge.clock import SystemClock
 from nudge.coach.documents import Document
 from nudge.coach.goals import parse_goals
 from nudge.coach.targets import Targets, choose
+from nudge.daemon.set_up import provider_of
 from nudge.daemon.world import options_of
 from nudge.errors import NotConfiguredError, NotFoundError
-from nudge.home.config import load_config
+from nudge.home.config import Config, load_config
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
@@ -22,10 +23,11 @@ from nudge.home.settings import Settings
 from nudge.home.spending_plan import routes_of
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
-from nudge.models.offline import OfflineModel
-from nudge.simulation.engine import Engine, MakeModels, Note
+from nudge.models import AUTO, open_model
+from nudge.models import choose as choose_provider
+from nudge.simulation.engine import Engine, MakeAnswerers, Note
 from nudge.simulation.home_copy import Belongings, copied_home, read_belongings
-from nudge.simulation.models import SCRIPTED, CountingModel, Rates
+from nudge.simulation.models import Answerers, Counter, Rates, by_model, by_priced_rules, by_rules
 from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
@@ -69,7 +71,7 @@ class Simulations:
         rates = Rates(
             load_prices(self._home.path, weights=config.spending.weights), routes_of(settings), config.spending.tier
         )
-        with self._models(settings, rates) as make_models:
+        with self._answerers(settings, config, rates) as make_answerers:
             engine = Engine(
                 self._plan(settings, changes or {}),
                 self._profile,
@@ -77,7 +79,7 @@ class Simulations:
                 options_of(settings, config, OWNER),
                 rates.prices,
                 self._belongings,
-                make_models,
+                make_answerers,
                 on_day,
             )
             return engine.run()
@@ -104,16 +106,16 @@ class Simulations:
         return choose(None, parse_goals(Document.decode(content).text).parsed).targets
 
     @contextmanager
-    def _models(self, settings: Settings, rates: Rates) -> Iterator[MakeModels]:
+    def _answerers(self, settings: Settings, config: Config, rates: Rates) -> Iterator[MakeAnswerers]:
         match self._request.model:
             case "offline":
-                yield _offline(rates)
+                yield _counted(by_rules, rates)
             case "scripted":
-                yield _paid(OfflineModel(), rates, SCRIPTED, estimated=True)
+                yield _counted(by_priced_rules, rates)
             case _:
-                real = _real(settings)
+                real = _real(settings, config)
                 try:
-                    yield _paid(real, rates, real.name, estimated=False)
+                    yield _counted(lambda counter: by_model(real, counter), rates)
                 finally:
                     asyncio.run(real.close())
 
@@ -138,26 +140,18 @@ def _with_table(original: Settings, there: Home, copy: Home) -> Settings:
     return original if there.exists else Settings(there, original.environment, Settings.read(copy, {}).table)
 
 
-def _offline(rates: Rates) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return None, CountingModel(OfflineModel(), rates, now, note, name="offline", free=True)
+def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerers:
+    def answerers(now: Callable[[], Instant], note: Note) -> Answerers:
+        return make(Counter(rates, now, note))
 
-    return make
-
-
-def _paid(model: Model, rates: Rates, name: str, *, estimated: bool) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return CountingModel(model, rates, now, note, name=name, estimated=estimated), OfflineModel()
-
-    return make
+    return answerers
 
 
-def _real(settings: Settings) -> Model:
-    if not settings.environment.get("ANTHROPIC_API_KEY"):
+def _real(settings: Settings, config: Config) -> Model:
+    provider = provider_of(settings, config) or choose_provider(AUTO, settings.environment)
+    if provider is None:
         raise NotConfiguredError(
             "A real model needs a key, and there is none.",
             next_step=f"Put ANTHROPIC_API_KEY into {settings.home.env_file}, or use --model scripted for an estimate.",
         )
-    from nudge.models.anthropic import AnthropicModel
-
-    return StandingStill(lambda: AnthropicModel.from_settings(settings.environment, clock=SystemClock()))
+    return StandingStill(lambda: open_model(provider, settings.environment, clock=SystemClock()))

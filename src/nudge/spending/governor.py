@@ -21,7 +21,7 @@ from nudge.queue.dispatch import Firing, Settlement
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.allowances import Allowances
 from nudge.spending.books import SpendingPlan, SpendingStatus, wake_timer
-from nudge.spending.call_bounds import as_use, least_output_tokens, most_input_tokens
+from nudge.spending.call_bounds import least_output_tokens, most_input_tokens
 from nudge.spending.holds import Call
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import Amount, Micros, as_micros
@@ -104,7 +104,10 @@ class Spending:
         """
         asked = model or self._model
         if asked is None:
-            raise NotConfiguredError("There is no model to ask.", next_step="Set ANTHROPIC_API_KEY.")
+            raise NotConfiguredError(
+                "There is no model to ask.",
+                next_step="Set ANTHROPIC_API_KEY, or see docs/models.md for other models.",
+            )
         request = replace(
             request,
             model=request.model or self.routes.model(self.allowances.plan.tier, request.purpose),
@@ -125,7 +128,7 @@ class Spending:
             self._clock.now() if now is None else now,
         )
         reply = await self._ask(held, asked, replace(request, max_tokens=held.hold.max_tokens))
-        cost = await asyncio.shield(self._settle(held, as_use(reply.usage), reply.model or request.model))
+        cost = await asyncio.shield(self._settle(held, reply.usage, reply.model or request.model))
         clamped = held.hold.max_tokens < request.max_tokens
         return replace(reply, details={**reply.details, "cost": cost, "clamped": clamped})
 
@@ -241,7 +244,7 @@ class Spending:
             await self._cancel(held)
         else:
             reply: ModelReply = task.result()
-            await self._settle(held, as_use(reply.usage), reply.model or held.model)
+            await self._settle(held, reply.usage, reply.model or held.model)
 
     async def _settle(self, held: HoldRow, use: TokenUse, model: str) -> Micros:
         cost, advanced = await self._purse.settle(held, use, model, self._clock.now())
@@ -273,7 +276,7 @@ class Spending:
                 at=self._clock.now(),
                 purpose=request.purpose.value,
                 model=model.name,
-                use=as_use(reply.usage),
+                use=reply.usage,
                 cost=0,
                 run=run,
             )
