@@ -11,16 +11,18 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Answering
+from nudge.coach.document_writes import PENDING
 from nudge.coach.listening import Talking
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import REVIEW, Desk
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.proactive import DOCUMENTS
+from nudge.coach.undo import DEEDS
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, text_reply
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.channel import Inbound
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.reminders.firing import ReminderFiring
@@ -29,26 +31,9 @@ from nudge.reminders.second_look import SecondLook
 from nudge.reminders.service import Reminders
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
+from nudge.testing import RecordingChannel
 
 TEMPLATES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
-
-
-class Channel:
-    """What reached the person."""
-
-    def __init__(self) -> None:
-        self.sent: list[Outbound] = []
-
-    @property
-    def texts(self) -> list[str]:
-        return [message.text for message in self.sent]
-
-    async def send(self, message: Outbound) -> Receipt:
-        self.sent.append(message)
-        return Receipt((f"m{message.id}",))
-
-    async def close(self) -> None:
-        return None
 
 
 class Scripted:
@@ -106,7 +91,7 @@ class Rig:
         self.clock = clock
         self.store = store
         self.home = Home(folder)
-        self.channel = Channel()
+        self.channel = RecordingChannel()
         self.model = model
         self.desk = Desk(store, HomeDocuments(self.home), "America/Toronto")
         self.gate = Gate(store, self.desk.person, _no_claims)
@@ -159,8 +144,9 @@ class Rig:
     async def hear(self, text: str = "", **more: Any) -> str:
         """The person does something; nothing is answered yet that needs a turn."""
         self._number += 1
-        update = Inbound(self._number, more.pop("at", self.clock.now()), text, **more)
-        return await self.talking.listener.hear("coach", update, offset=self._number + 1)
+        number = str(self._number)
+        update = Inbound(more.pop("at", self.clock.now()), text, id=number, cursor=number, **more)
+        return await self.talking.listener.hear("coach", update, channel=self.channel.name)
 
     async def settle(self, seconds: float = 1.0) -> None:
         """Let everything happen that is due within the time."""
@@ -176,6 +162,11 @@ class Rig:
         await self.hear(text, **more)
         await self.settle()
         return "\n---\n".join(self.channel.texts[before:])
+
+
+async def stored_words(rig: Rig) -> str:
+    """What the records hold of the person's words."""
+    return str([await rig.store.records.get("coach", record) for record in (PENDING, DEEDS, REVIEW)])
 
 
 Scenario = Callable[[Rig], Any]

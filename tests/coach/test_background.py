@@ -21,9 +21,8 @@ from nudge.queue.outcomes import Result
 from nudge.reminders.reminder import Source, Status
 from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
-from nudge.spending.books import SpendingPlan
-from nudge.spending.holds import Call, Change
-from nudge.spending.purse import Asking
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.holds import Change
 from nudge.testing import RecordingChannel, memory_store
 from nudge.tokens import TokenUse
 from tests.times import toronto
@@ -110,7 +109,7 @@ def test_the_person_is_answered_while_a_heartbeat_still_waits_for_its_model(tmp_
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await clock.sleep(45 * 60 + 5)  # the heartbeat has asked five seconds ago
-        await daemon.hear("coach", Inbound(1, clock.now(), "How do I start?"))
+        await daemon.hear("coach", Inbound(clock.now(), "How do I start?"))
         await clock.sleep(1)
         assert channel.texts == ["With one page."]
         await clock.sleep(300)
@@ -164,7 +163,7 @@ def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, ReminderSpec("idle one", every="30m", count=1))
         await clock.sleep(29 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await daemon.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(3 * 60)
         assert "idle one" not in channel.texts
         await clock.sleep(3 * 60)
@@ -209,7 +208,7 @@ def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> N
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, ReminderSpec("Still there?", idle="20m"))
         await clock.sleep(15 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await daemon.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(15 * 60)
         assert "Still there?" not in channel.texts
         await clock.sleep(6 * 60)
@@ -238,11 +237,11 @@ def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> No
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         now = clock.now()
         limit = (await daemon.spending.state("coach", now)).meter.limit
-        held = await daemon.spending._purse.hold(
-            Asking("coach", "a", Call(load_prices().quote("haiku").price, 1, 1), "haiku", "work"), now
-        )
-        assert held.held is not None
-        await daemon.store.ledger.change(held.held, Change(held.held.hold, limit * 95 // 100, 0))
+        async with daemon.spending.hold("coach", model="haiku", input_bound=1, max_tokens=1) as hold:
+            held = await daemon.store.ledger.hold(hold.id)
+            assert held is not None
+            await daemon.store.ledger.change(held, Change(held.hold, limit * 95 // 100, 0))
+            hold.settle(TokenUse())
         await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
         await clock.sleep(3 * 3600)
         assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
@@ -261,7 +260,7 @@ def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) 
         assert [button.label for button in nudge.buttons] == ["Done", "Snooze 30 min", "Skip"]
 
         async def press(data: str, message: str) -> str:
-            return await daemon.hear("coach", Inbound(1, clock.now(), "", button=data, message_id=message))
+            return await daemon.hear("coach", Inbound(clock.now(), "", button=data, message_id=message))
 
         assert "don't know it" in await press("done:nudge", "m999")
         assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
@@ -281,7 +280,7 @@ def test_where_there_is_nothing_to_press_a_command_does_the_same(tmp_path: Path)
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=1))
         await clock.sleep(61 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "/snooze 10m"))
+        await daemon.hear("coach", Inbound(clock.now(), "/snooze 10m"))
         await clock.sleep(11 * 60)
         assert channel.texts == ["Stretch a little.", "Again in 10m.", "Stretch a little."]
 

@@ -296,7 +296,7 @@ RETRIES: dict[str, tuple[list[Fault], list[float]]] = {
     "a 500 that names a time keeps to the table": ([Fault.status_of(500, retry_after=1)], [5]),
     "a 429 with seconds": ([Fault.status_of(429, retry_after=7)], [7]),
     "a 429 with exactly the longest wait": ([Fault.status_of(429, retry_after=60)], [60]),
-    "a 429 that says now": ([Fault.status_of(429, retry_after=0)], [0]),
+    "a 429 that says now, and gets a second": ([Fault.status_of(429, retry_after=0)], [1]),
     "a 429 without a time": ([Fault.status_of(429)], [5]),
     "a 429 with nonsense": ([Fault.status_of(429, retry_after="soon")], [5]),
     "a 408": ([Fault.status_of(408)], [10]),

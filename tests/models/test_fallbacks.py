@@ -26,7 +26,7 @@ from nudge.model import (
 )
 from nudge.models.failures import Capability
 from nudge.models.fallbacks import in_words, read_in_words
-from nudge.spending.call_bounds import most_input_tokens
+from nudge.spending.governor import input_bound
 from nudge.tokens import most_tokens
 from tests.models.providers import READ, SCHEMA, WRITE, question
 
@@ -126,5 +126,5 @@ def test_the_bound_of_a_request_covers_the_words_that_stand_in_for_its_tools(
     tools = tuple(Tool(f"tool_{n}", text, {"type": "object", "title": text}) for n, text in enumerate(texts))
     request = question(turns=turns, system=(Text(description),), **({"schema": SCHEMA} if form else {"tools": tools}))
     asked = in_words(request, EVERYTHING)
-    assert most_input_tokens(request) >= sum(most_tokens(text) for text in asked.texts())
+    assert input_bound(request) >= sum(most_tokens(text) for text in asked.texts())
     assert not [block for turn in asked.turns for block in turn.content if not isinstance(block, Text)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nudge.errors import ConfigError, NotConfiguredError, NudgeError
-from nudge.models import PROVIDERS, choose, open_model
+from nudge.models import PROVIDERS, chosen, open_model
 from nudge.models.remote import RemoteModel
 from tests.coach.outside import HastyClock
 
@@ -28,7 +28,7 @@ CHOICES: dict[str, tuple[str, dict[str, str], str | None]] = {
 
 @pytest.mark.parametrize("wanted, settings, provider", CHOICES.values(), ids=CHOICES.keys())
 def test_which_provider(wanted: str, settings: dict[str, str], provider: str | None) -> None:
-    assert choose(wanted, settings) == provider
+    assert chosen(wanted, settings) == provider
 
 
 MISTAKES: dict[str, tuple[str, dict[str, str], type[NudgeError], str]] = {
@@ -41,7 +41,7 @@ MISTAKES: dict[str, tuple[str, dict[str, str], type[NudgeError], str]] = {
 @pytest.mark.parametrize("wanted, settings, kind, words", MISTAKES.values(), ids=MISTAKES.keys())
 def test_a_mistake_is_explained(wanted: str, settings: dict[str, str], kind: type[NudgeError], words: str) -> None:
     with pytest.raises(NudgeError, match=words) as caught:
-        choose(wanted, settings)
+        chosen(wanted, settings)
     assert type(caught.value) is kind
 
 

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
+from nudge.backoff import Policy, delay, longest
 from nudge.coach.facts import CoachFacts
 from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
-from nudge.instants import DAY, MINUTE, SECOND, Instant
+from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, StopReason, text_reply
+from nudge.queue.records import Record, moment, moment_or_none
 
 log = logging.getLogger("nudge.answering")
 
@@ -25,13 +27,6 @@ RULES = "offline"
 """What logs and simulations call the rules, where they name a model."""
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
-LONGEST_REST = DAY
-"""A service that says "in a year" is asked again tomorrow."""
-DOWN_SINCE = "model.down_since"
-REST_UNTIL = "model.rest_until"
-IN_VAIN = "model.in_vain"
-SPARED = 5 * MINUTE
-"""After a failed call nobody waits for another one for this long: a call takes minutes of retries."""
 
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
@@ -39,6 +34,22 @@ _SLACK = MINUTE
 Rules: TypeAlias = Callable[[CoachFacts, ModelRequest], ModelReply]
 ModelFor: TypeAlias = Callable[[CoachFacts], Model]
 """Makes a model for one question from what it is about: how a simulation answers by rules at a model's price."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The model's service is away: since when, until when it asked for a rest, and when a call last got no answer."""
+
+    since: Instant
+    rest_until: Instant | None = None
+    tried_at: Instant | None = None
+
+
+MODEL_OUTAGE: Record[Outage] = Record(
+    "model.outage",
+    lambda data: Outage(moment(data["since"]), moment_or_none(data["rest_until"]), moment_or_none(data["tried_at"])),
+    asdict,
+)
 
 
 class Spender(Protocol):
@@ -108,11 +119,12 @@ class Answering:
         """
         if self._spender is None:
             return self.by_rules(facts, request)
-        if waited_for and await self._in_vain(agent, now):
+        outage = await self._store.records.get(agent, MODEL_OUTAGE)
+        if waited_for and outage is not None and _tried_lately(outage, now):
             return self.by_rules(facts, request)
         model = self._model_for(facts) if self._model_for is not None else None
         try:
-            await self._rest(agent, now)
+            _respect_rest(outage, now)
             reply = await self._spender.call(agent, request, now, model=model)
         except (StoreError, LostLeaseError):
             raise
@@ -126,10 +138,8 @@ class Answering:
                 raise
             log.warning("the rules answer for %s: %s", agent, error)
             return self.by_rules(facts, request)
-        if await self._store.notes.get(agent, DOWN_SINCE) is not None:
-            async with self._store.transaction():
-                for name in (DOWN_SINCE, REST_UNTIL, IN_VAIN):
-                    await self._store.notes.delete(agent, name)
+        if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
+            await self._store.records.delete(agent, MODEL_OUTAGE)
         return Answer(reply.text, reply.data, reply.model, reply.stop_reason)
 
     def by_rules(self, facts: CoachFacts, request: ModelRequest) -> Answer:
@@ -138,28 +148,34 @@ class Answering:
         reply = self._rules(replace(facts, degraded=True) if stand_in else facts, request)
         return Answer(reply.text, reply.data, reply.model, reply.stop_reason, stand_in)
 
-    async def _in_vain(self, agent: str, now: Instant) -> bool:
-        tried = await self._store.notes.get(agent, IN_VAIN)
-        return isinstance(tried, int) and 0 <= now - tried < SPARED
-
-    async def _rest(self, agent: str, now: Instant) -> None:
-        """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set
-        back) is none."""
-        until = await self._store.notes.get(agent, REST_UNTIL)
-        if isinstance(until, int) and 0 < until - now <= LONGEST_REST:
-            raise ModelUnavailableError("The model's service asked for a rest.", retry_after=(until - now) / SECOND)
-
     async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
         """Since when the service is away, as far as the store knows; the first failure is written down."""
         async with self._store.transaction():
+            outage = await self._store.records.get(agent, MODEL_OUTAGE)
+            if outage is None:
+                outage = Outage(now)
+            elif outage.since > now:
+                outage = replace(outage, since=now)
             wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
             if wait is not None:
-                rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
-                await self._store.notes.set(agent, REST_UNTIL, int(now + rest))
+                rest = delay(0, Policy.MODEL_REST, wait)
+                outage = replace(outage, rest_until=Instant(now + round(rest * SECOND)))
             elif isinstance(error, ModelUnavailableError):
-                await self._store.notes.set(agent, IN_VAIN, int(now))
-            since = await self._store.notes.get(agent, DOWN_SINCE)
-            if not isinstance(since, int) or since > now:
-                since = int(now)
-                await self._store.notes.set(agent, DOWN_SINCE, since)
-        return Instant(since)
+                outage = replace(outage, tried_at=now)
+            await self._store.records.set(agent, MODEL_OUTAGE, outage)
+        return outage.since
+
+
+def _tried_lately(outage: Outage, now: Instant) -> bool:
+    """Nobody is made to wait for a second call soon after one failed: a call takes minutes of retrying."""
+    return outage.tried_at is not None and 0 <= (now - outage.tried_at) / SECOND < delay(0, Policy.MODEL_REST)
+
+
+def _respect_rest(outage: Outage | None, now: Instant) -> None:
+    """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set back)
+    is none."""
+    if outage is None or outage.rest_until is None:
+        return
+    seconds = (outage.rest_until - now) / SECOND
+    if 0 < seconds <= longest(Policy.MODEL_REST):
+        raise ModelUnavailableError("The model's service asked for a rest.", retry_after=seconds)

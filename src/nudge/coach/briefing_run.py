@@ -163,7 +163,7 @@ class Briefings:
             elif await self._speaking.say(
                 settlement, Words(text, KIND, candidate, f"Bedtime, {verdict.tone}.", BUTTONS), now
             ):
-                await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+                await self._store.records.set(agent, LAST_BEDTIME, now)
             state = await self._desk.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import time, timedelta
 from hashlib import sha256
+from typing import Any
 
 from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.heartbeat_prompt import Documents, ago
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, to_datetime
+from nudge.queue.records import moment, text
 
 LONGEST_SILENCE = 3 * HOUR
 EVENING = time(17, 0)
@@ -44,6 +46,13 @@ class Judgment:
 
     at: Instant
     signature: Signature
+
+    def to_json(self) -> dict[str, Any]:
+        return {"at": self.at, **self.signature.as_fields()}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Judgment:
+        return cls(moment(data["at"]), Signature(**{name: text(data[name]) for name in Signature.__slots__}))
 
 
 @dataclass(frozen=True, slots=True)

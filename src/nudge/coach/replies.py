@@ -11,11 +11,9 @@ from nudge.queue.outbox import Message
 from nudge.redaction import HIDDEN
 
 KIND = "reply"
-TYPED = "typed"
-"""The topic of an answer to what was typed in a terminal beside the person's own channel."""
 
 LONGEST = 12_000
-"""Characters of one answer, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
+"""Characters of one answer, about three messages: nobody reads more, and a model that runs wild is cut."""
 
 _SHORTEST_SECRET = 6
 
@@ -31,7 +29,7 @@ class Replies:
         The person waits for it, so it is sent once more where a crash leaves open whether it arrived.
         """
         words = self.clean(text)
-        await self._delivery.post(Message(agent, words, kind, now, asked=True, topic=TYPED if typed else ""))
+        await self._delivery.post(Message(agent, words, kind, now, asked=True, typed=typed))
         return words
 
     def clean(self, text: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 from nudge.coach.review_questions import BLOCKS, COUNT, Question, questions
 from nudge.coach.review_replies import Reply, next_three, reads_as
 from nudge.instants import DAY, HOUR, Instant, local_date
+from nudge.queue.records import moment, text, texts, whole
 
 CONTINUE = "Want to continue the review?"
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
@@ -84,12 +85,12 @@ class Review:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Review:
         return cls(
-            week=str(data["week"]),
-            goals=tuple(data["goals"]),
-            touched_at=Instant(data["touched_at"]),
+            week=text(data["week"]),
+            goals=texts(data["goals"]),
+            touched_at=moment(data["touched_at"]),
             status=Status(data["status"]),
-            index=int(data["index"]),
-            answers=tuple(data["answers"]),
+            index=whole(data["index"]),
+            answers=texts(data["answers"]),
             offer=Offer(data["offer"]),
         )
 

@@ -25,8 +25,8 @@ from nudge.coach.watch import Watch
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
-from nudge.queue.agents import Agent, Agents
-from nudge.queue.channel import Inbound, Messenger
+from nudge.queue.agents import IDLE_SINCE, Agent, Agents
+from nudge.queue.channel import Channel, Inbound
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing, Handler
@@ -34,18 +34,18 @@ from nudge.queue.inbox import LETTERS as LETTERS
 from nudge.queue.inbox import Priority
 from nudge.queue.outbox import Message
 from nudge.reminders.conditions import Conditions, Question, Verdict
-from nudge.reminders.firing import ACTIVITY, ReminderFiring
+from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import KIND as REMINDER
 from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
 from nudge.reminders.service import Reminders, random_id
+from nudge.spending.agent_ledger import SWEEP
 from nudge.spending.alerts import MAIL, Alerts, Mailer
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.books import WAKE, SpendingPlan
+from nudge.spending.budgets import WAKE, SpendingPlan
 from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
-from nudge.spending.purse import SWEEP
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
 
@@ -67,7 +67,7 @@ class Ports:
 
     store: SqlStore
     clock: Clock
-    messenger: Messenger
+    channel: Channel
     documents: DocumentFiles
     prices: PriceTable
     model: Model | None = None
@@ -116,7 +116,7 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.desk.person))
+        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
@@ -135,8 +135,8 @@ class Daemon:
             plan=options.plan,
             turn=options.turn,
             model=ports.model,
-            on_timers=self.poke,
         )
+        self.spending.on_timers = self.poke
         self.pools = Pools(store)
         answering = Answering(
             store,
@@ -282,7 +282,7 @@ class Daemon:
 
         async def turn(firing: Firing) -> None:
             await handler(firing)
-            await self.store.notes.set(firing.timer.agent, ACTIVITY, {"at": int(self.clock.now())})
+            await self.store.records.set(firing.timer.agent, IDLE_SINCE, self.clock.now())
 
         return turn
 

@@ -21,7 +21,7 @@ from nudge.instants import Instant
 from nudge.stores.open import sqlite_path
 
 if TYPE_CHECKING:
-    from nudge.home.config import Config
+    from nudge.queue.channel import Channel
 
 Level = Literal["ok", "warning", "error"]
 _LOW_DISK = 200 * 1024 * 1024
@@ -132,38 +132,35 @@ def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    """Ask Telegram and the model's service whether they take what the home has for them. It costs nothing."""
+    """Ask the channel's and the model's service whether they accept their configuration. It costs nothing."""
     import asyncio
 
-    from nudge.daemon.set_up import checked, provider_of, telegram_token
+    from nudge.clock import SystemClock
+    from nudge.daemon.channel import channel_of
+    from nudge.daemon.set_up import checked, provider_of
 
     settings = Settings.read(home)
     try:
         config = checked(settings)
     except NudgeError:
         return  # the check of the configuration says so
-    asking: dict[str, Coroutine[Any, Any, str]] = {}
-    if telegram_token(settings, config):
-        asking["telegram"] = _ask_telegram(settings, config)
+    channel = channel_of(settings, config, SystemClock())
+    asking: dict[str, Coroutine[Any, Any, str]] = {channel.name: _ask_channel(channel)}
     if provider := provider_of(settings, config):
         asking["model"] = _ask_model(settings, provider)
     for name, ask in asking.items():
         try:
-            yield Finding(name, "ok", asyncio.run(ask))
+            if said := asyncio.run(ask):
+                yield Finding(name, "ok", said)
         except RetryableError as error:
             yield Finding(name, "warning", error.message, error.next_step or "Check the network, and try again.")
         except NudgeError as error:
             yield Finding(name, "error", error.message, error.next_step)
 
 
-async def _ask_telegram(settings: Settings, config: Config) -> str:
-    from nudge.channels.telegram import TelegramChannel
-    from nudge.clock import SystemClock
-
-    person = config.telegram.allow[0]
-    channel = TelegramChannel.from_settings(settings.environment, person=person, clock=SystemClock())
+async def _ask_channel(channel: Channel) -> str:
     try:
-        return f"@{(await channel.whoami()).username} answers, and writes to {person}"
+        return await channel.check()
     finally:
         await channel.close()
 
@@ -212,7 +209,7 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _examine_sqlite(path: Path) -> Finding:
-    from nudge.stores.inline import run_inline
+    from nudge.inline import run_inline
     from nudge.stores.sqlite import SqliteDatabase
     from nudge.stores.store import SqlStore
 
@@ -233,7 +230,7 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     import asyncio
 
     from nudge.reminders.reminder import Source
-    from nudge.reminders.seeding import problems_note
+    from nudge.reminders.seeding import PROBLEMS
     from nudge.stores.open import open_store
 
     async def read() -> list[tuple[str, str]]:
@@ -242,8 +239,8 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
             found = []
             for agent in await store.agents.all():
                 for source in (Source.ROLE, Source.FILE):
-                    noted = await store.notes.get(agent.name, problems_note(source)) or []
-                    found += [(agent.name, text) for text, _ in noted]
+                    problems = await store.records.get(agent.name, PROBLEMS.of(source.value)) or ()
+                    found += [(agent.name, problem.text) for problem in problems]
             return found
         finally:
             await store.close()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from nudge.errors import ConfigError, NotConfiguredError
+from nudge.clock import SystemClock
+from nudge.daemon.channel import channel_of
+from nudge.errors import ConfigError
 from nudge.home.config import Config, load_config
 from nudge.home.settings import Settings
 from nudge.instants import zone_of
-from nudge.models import PROVIDERS, choose
+from nudge.models import PROVIDERS, chosen
 from nudge.stores.open import check_url
 
 
@@ -19,36 +21,16 @@ def checked(settings: Settings) -> Config:
     zone_of(settings.timezone)
     plan_of(settings)
     check_url(settings.database_url)
-    telegram_token(settings, config)
+    channel_of(settings, config, SystemClock())
     provider_of(settings, config)
     SmtpMailer.from_settings(settings.environment, config.spending.alert_to)
     return config
 
 
-def telegram_token(settings: Settings, config: Config) -> str:
-    """The bot's token, or nothing where the person is in the terminal."""
-    token = settings.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
-    kind = config.channel.kind
-    if kind == "terminal" or (kind == "auto" and not token):
-        return ""
-    if not token:
-        raise NotConfiguredError(
-            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',
-            next_step=f"Get one from @BotFather and put it into {settings.home.env_file}.",
-        )
-    if not config.telegram.allow:
-        raise NotConfiguredError(
-            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
-            next_step=f"Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in "
-            f"{settings.home.config}; or run 'nudge run --terminal'.",
-        )
-    return token
-
-
 def provider_of(settings: Settings, config: Config) -> str | None:
     """Whose model is asked, by the provider's name; None where the coach's own rules answer."""
     try:
-        provider = choose(config.model, settings.environment, str(settings.home.env_file))
+        provider = chosen(config.model, settings.environment, str(settings.home.env_file))
     except ConfigError as error:
         raise ConfigError(f"{settings.home.config}: model: {error.message}", next_step=error.next_step) from None
     spending = config.spending

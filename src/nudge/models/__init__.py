@@ -27,8 +27,7 @@ class Provider:
     `keyless`: a service of another address may need no key. `auto`: the key alone is enough to choose it.
     """
 
-    module: str
-    model: str
+    factory: str
     key: str
     base_url: str
     keyless: bool = False
@@ -42,19 +41,19 @@ class Provider:
 
 PROVIDERS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        "nudge.models.anthropic", "AnthropicModel", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", auto=True
+        "nudge.models.anthropic:AnthropicModel", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", auto=True
     ),
-    "openai": Provider("nudge.models.openai", "OpenAIModel", "OPENAI_API_KEY", "OPENAI_BASE_URL", keyless=True),
+    "openai": Provider("nudge.models.openai:OpenAIModel", "OPENAI_API_KEY", "OPENAI_BASE_URL", keyless=True),
 }
 
 
-def choose(wanted: str, settings: Mapping[str, str], env_file: str = ".env") -> str | None:
+def chosen(wanted: str, settings: Mapping[str, str], env_file: str = ".env") -> str | None:
     """The provider for what `model` in nudge.toml says; None where the coach's own rules answer.
 
     "auto" takes a provider whose key is there, but never OpenAI: many people have that key in their environment for
     other programs, and it says nothing about which model to ask.
 
-    >>> choose("auto", {"ANTHROPIC_API_KEY": "sk-ant-x"}), choose("auto", {"OPENAI_API_KEY": "sk-x"})
+    >>> chosen("auto", {"ANTHROPIC_API_KEY": "sk-ant-x"}), chosen("auto", {"OPENAI_API_KEY": "sk-x"})
     ('anthropic', None)
     """
     if wanted == AUTO:
@@ -78,6 +77,6 @@ def choose(wanted: str, settings: Mapping[str, str], env_file: str = ".env") -> 
 
 def open_model(provider: str, settings: Mapping[str, str], *, clock: RetryClock) -> RemoteModel:
     """The model of a provider, made from the environment and `.env`."""
-    place = PROVIDERS[provider]
-    model: type[RemoteModel] = getattr(import_module(place.module), place.model)
+    module, _, name = PROVIDERS[provider].factory.partition(":")
+    model: type[RemoteModel] = getattr(import_module(module), name)
     return model.from_settings(settings, clock=clock)

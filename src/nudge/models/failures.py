@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nudge.backoff import SetbackError, Trouble, parse_retry_after
+from nudge.backoff import Policy, SetbackError, parse_retry_after
 from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import Instant
 from nudge.model import ModelRequest
@@ -77,13 +77,13 @@ def failure_of_refusal(
         )
     if status == 429:
         error = ModelUnavailableError(f"{help_.service} asks for a pause ({words}).", retry_after=wait)
-        return SetbackError(Trouble.RATE, error)
+        return SetbackError(Policy.MODEL_RATE, error)
     if status >= 500:
         error = ModelUnavailableError(f"{help_.service} is out of order ({words}).", retry_after=wait)
-        return SetbackError(Trouble.SERVER, error)
+        return SetbackError(Policy.MODEL_SERVER, error)
     if status == 408:
         return SetbackError(
-            Trouble.NETWORK, ModelUnavailableError(f"{help_.service} did not answer in time ({words}).")
+            Policy.MODEL_NETWORK, ModelUnavailableError(f"{help_.service} did not answer in time ({words}).")
         )
     return NudgeError(f"{help_.service} does not accept this question ({words}).")
 
@@ -98,12 +98,12 @@ def _lacking(status: int, said: str, request: ModelRequest | None) -> Capability
 
 
 def no_answer(service: str, seconds: float) -> SetbackError:
-    return SetbackError(Trouble.NETWORK, ModelUnavailableError(f"{service} did not answer within {seconds:g} s."))
+    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"{service} did not answer within {seconds:g} s."))
 
 
 def no_connection(service: str) -> SetbackError:
-    return SetbackError(Trouble.NETWORK, ModelUnavailableError(f"The connection to {service} failed."))
+    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"The connection to {service} failed."))
 
 
 def unreadable(service: str) -> SetbackError:
-    return SetbackError(Trouble.NETWORK, ModelUnavailableError(f"The answer of {service} cannot be read."))
+    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"The answer of {service} cannot be read."))

@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Self
 
-from nudge.backoff import LONGEST_WAIT, RetryClock, SetbackError, persevere
+from nudge.backoff import RetryClock, SetbackError, persevere
 from nudge.errors import RetryableError
 from nudge.model import ModelReply, ModelRequest, StreamEvent
 from nudge.models.failures import Capability, LacksError
@@ -23,9 +23,8 @@ log = logging.getLogger("nudge.models")
 class RemoteModel(ABC):
     """A model behind a network: the Model port over one attempt (`_ask`, `_stream`) of a provider.
 
-    After a 5xx it tries again in 5, 15 and 45 s; after a 429 when the service says, if that is at most `longest_wait`
-    away; after a timeout or a broken connection once, in 10 s. Then it raises ModelUnavailableError. A stream is tried
-    again until its first words are out.
+    It retries by the rows `model-…` of the back-off table, then raises ModelUnavailableError. A stream is retried until
+    its first words are out.
 
     `capabilities` is what the provider can do in general. Where a service says that one of its models cannot, that is
     remembered for the model, and the same question is asked in words at once.
@@ -34,9 +33,8 @@ class RemoteModel(ABC):
     name: ClassVar[str]
     capabilities: ClassVar[frozenset[Capability]] = frozenset(Capability)
 
-    def __init__(self, *, clock: RetryClock, longest_wait: float = LONGEST_WAIT) -> None:
+    def __init__(self, *, clock: RetryClock) -> None:
         self._clock = clock
-        self._longest_wait = longest_wait
         self._lacks: dict[str, frozenset[Capability]] = {}
 
     @classmethod
@@ -49,9 +47,7 @@ class RemoteModel(ABC):
             lacks = self._missing(request.model)
             asked = in_words(request, lacks)
             try:
-                reply, attempts = await persevere(
-                    partial(self._ask, asked), self._clock, longest_wait=self._longest_wait
-                )
+                reply, attempts = await persevere(partial(self._ask, asked), self._clock)
             except LacksError as error:
                 self._learn(request.model, error)
             else:
@@ -62,9 +58,7 @@ class RemoteModel(ABC):
             lacks = self._missing(request.model)
             asked = in_words(request, lacks)
             try:
-                (early, events), attempts = await persevere(
-                    partial(self._begin, asked), self._clock, longest_wait=self._longest_wait
-                )
+                (early, events), attempts = await persevere(partial(self._begin, asked), self._clock)
             except LacksError as error:
                 self._learn(request.model, error)
                 continue

@@ -23,8 +23,7 @@ from nudge.home.settings import Settings
 from nudge.home.spending_plan import routes_of
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
-from nudge.models import AUTO, open_model
-from nudge.models import choose as choose_provider
+from nudge.models import AUTO, chosen, open_model
 from nudge.simulation.engine import Engine, MakeAnswerers, Note
 from nudge.simulation.home_copy import Belongings, copied_home, read_belongings
 from nudge.simulation.models import Answerers, Counter, Rates, by_model, by_priced_rules, by_rules
@@ -148,7 +147,7 @@ def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerer
 
 
 def _real(settings: Settings, config: Config) -> Model:
-    provider = provider_of(settings, config) or choose_provider(AUTO, settings.environment)
+    provider = provider_of(settings, config) or chosen(AUTO, settings.environment)
     if provider is None:
         raise NotConfiguredError(
             "A real model needs a key, and there is none.",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.stores.store import SqlStore
-from nudge.testing.fakes import OfflineModel, RecordingChannel, ScriptedApprover, ScriptedConditions
+from nudge.testing.channel import RecordingChannel
+from nudge.testing.fakes import OfflineModel, ScriptedApprover, ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.model_server import Reply

@@ -13,7 +13,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Self
 
-from nudge.backoff import LONGEST_WAIT, RetryClock, SetbackError
+from nudge.backoff import RetryClock, SetbackError
 from nudge.errors import NotConfiguredError
 from nudge.model import ModelReply, ModelRequest, StreamEvent
 from nudge.models.anthropic.messages import PROVIDER, MessageStream, read_reply, to_body
@@ -57,9 +57,8 @@ class AnthropicModel(RemoteModel):
         clock: RetryClock,
         base_url: str = PUBLIC_API,
         timeout: float = TIMEOUT_SECONDS,
-        longest_wait: float = LONGEST_WAIT,
     ) -> None:
-        super().__init__(clock=clock, longest_wait=longest_wait)
+        super().__init__(clock=clock)
         if not re.fullmatch(r"[!-~]+", api_key):
             raise NotConfiguredError("The Anthropic key is empty or has characters no key has.", next_step=_HELP.key)
         import anthropic

@@ -10,7 +10,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from nudge.backoff import LONGEST_WAIT, RetryClock, SetbackError
+from nudge.backoff import RetryClock, SetbackError
 from nudge.errors import NotConfiguredError
 from nudge.model import ModelReply, ModelRequest, StreamEvent
 from nudge.models.failures import (
@@ -59,9 +59,8 @@ class OpenAIModel(RemoteModel):
         clock: RetryClock,
         base_url: str = PUBLIC_API,
         timeout: float = TIMEOUT_SECONDS,
-        longest_wait: float = LONGEST_WAIT,
     ) -> None:
-        super().__init__(clock=clock, longest_wait=longest_wait)
+        super().__init__(clock=clock)
         base_url = base_url.rstrip("/")
         public = base_url == PUBLIC_API
         if not re.fullmatch(r"[!-~]+" if public else r"[!-~]*", api_key):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from benchmarks.progress import simulate_run
 from nudge.errors import UsageError
 from nudge.instants import Instant
-from nudge.progress.accounting import TokenAccount
 from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_state import TokenAccount
 from nudge.tokens import TokenUse
 
 NOW = Instant(0)
@@ -141,14 +141,14 @@ def test_the_count_is_exact_through_any_compactions(script: list[tuple[int, int,
     for result, output, cut in script:
         context.append(result)
         prompt = sum(context)
-        account = account.after_call(TokenUse(input=prompt // 3, cache_read=prompt - prompt // 3, output=output))
+        account = account.with_call(TokenUse(input=prompt // 3, cache_read=prompt - prompt // 3, output=output))
         context.append(output)
         written += result + output
         paid += prompt + output
         if cut == 0:
             before = account.incremental_tokens
             context = context[-2:]
-            account = account.compacted(sum(context))
+            account = account.with_context(sum(context))
             assert account.incremental_tokens == before
     assert account.incremental_tokens == written
     assert account.total_tokens == paid

@@ -1,4 +1,8 @@
-"""SQLite answers inline, so its coroutines never wait: they run without an event loop, which saves its import."""
+"""Coroutines that never wait, run without an event loop.
+
+SQLite and what lives in memory answer at once. A command that only reads saves the import of asyncio this way, and a
+plain `with` shares its code with `async with`.
+"""
 
 from __future__ import annotations
 

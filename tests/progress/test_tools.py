@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from nudge.progress.loops import LoopTuning
-from nudge.progress.loops.effects import command_changes, command_of, wait_of_command, wait_of_tool
+from nudge.progress.tools import command_changes, command_of, wait_of_command, wait_of_tool
 
 
 @pytest.mark.parametrize(

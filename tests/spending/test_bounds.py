@@ -5,14 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.model import ModelRequest, Opaque, Purpose, Text, Tool, ToolResult, ToolUse, assistant, user
-from nudge.spending.call_bounds import (
-    CALL_TOKENS,
-    IMAGE_TOKENS,
-    MESSAGE_TOKENS,
-    TOOL_TOKENS,
-    least_output_tokens,
-    most_input_tokens,
-)
+from nudge.spending.governor import CALL_TOKENS, IMAGE_TOKENS, MESSAGE_TOKENS, TOOL_TOKENS, input_bound
 from nudge.tokens import estimate_tokens, most_tokens
 
 TEXT = st.text(max_size=200)
@@ -47,14 +40,9 @@ def test_a_text_never_has_fewer_than_its_parts_suggest(one: str, two: str) -> No
 
 def test_a_request_counts_everything_that_is_sent() -> None:
     plain = ModelRequest(Purpose.WORK, "m", (Text("system"),), (user("hello"), assistant("yes")), 100)
-    assert most_input_tokens(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
+    assert input_bound(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
     shaped = ModelRequest(Purpose.WORK, "m", (), (), 100, schema={"type": "object"})
-    assert most_input_tokens(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
-
-
-@pytest.mark.parametrize(("asked", "least"), [(100, 64), (256, 64), (1_000, 250), (8_000, 2_000)])
-def test_an_answer_is_clamped_to_a_fourth_at_most(asked: int, least: int) -> None:
-    assert least_output_tokens(asked) == least
+    assert input_bound(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
 
 
 def test_tools_their_uses_and_images_count_too() -> None:
@@ -66,4 +54,4 @@ def test_tools_their_uses_and_images_count_too() -> None:
     request = ModelRequest(Purpose.WORK, "m", (), turns, 100, tools=(Tool("read_file", "Reads.", {"type": "object"}),))
     words = ("Look.", "", 'read_file {"path": "a"}', "print(1)", '["read_file", "Reads.", {"type": "object"}]')
     around = 6 * MESSAGE_TOKENS + TOOL_TOKENS + 3 * CALL_TOKENS + IMAGE_TOKENS
-    assert most_input_tokens(request) == around + sum(most_tokens(text) for text in words)
+    assert input_bound(request) == around + sum(most_tokens(text) for text in words)
