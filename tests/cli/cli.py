@@ -22,7 +22,9 @@ class Cli:
     def __init__(self, home: Path, environment: Mapping[str, str] | None = None) -> None:
         self.home = home
         kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC"))
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI"))
         }
         self.environment = {
             **kept,

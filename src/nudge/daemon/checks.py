@@ -129,6 +129,31 @@ def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
         yield Finding("prices", "warning", f"{text}: they may have changed", step)
     else:
         yield Finding("prices", "ok", text)
+    for model in _asked_models(home):
+        if not table.quote(model).known:
+            yield Finding(
+                "prices",
+                "warning",
+                f"{model} has no price, so its calls are charged at the dearest known one",
+                f'Add [models."{model}"] with input and output to {home.path}/prices.toml; 0 for a local model.',
+            )
+
+
+def _asked_models(home: Home) -> list[str]:
+    """The models that the configuration asks; none where the rules answer, or the configuration has a mistake."""
+    from nudge.daemon.set_up import checked, provider_of
+    from nudge.home.spending_plan import routes_of
+    from nudge.spending.routing import PURPOSES
+
+    settings = Settings.read(home)
+    try:
+        config = checked(settings)
+        if provider_of(settings, config) is None:
+            return []
+        routes = routes_of(settings)
+        return sorted({routes.model(config.spending.tier, purpose) for purpose in PURPOSES})
+    except NudgeError:
+        return []  # the check of the configuration says so
 
 
 def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
