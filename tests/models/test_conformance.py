@@ -25,7 +25,7 @@ from nudge.model import (
     assistant,
     user,
 )
-from nudge.models import PROVIDERS as REGISTERED
+from nudge.models import MODELS
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.model_server import Reply
 from nudge.tokens import TokenUse
@@ -47,7 +47,7 @@ from tests.models.providers import (
 
 
 def test_every_provider_is_here() -> None:
-    assert [provider.name for provider in PROVIDERS] == list(REGISTERED)
+    assert [provider.name for provider in PROVIDERS] == list(MODELS)
 
 
 # Words

@@ -14,22 +14,23 @@ import pytest
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import ConfigError, StoreError, UsageError
+from nudge.home.config import AttentionSection, Config
 from nudge.home.create import make_home
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
-from nudge.home.settings import Settings
-from nudge.instants import DAY, HOUR, Instant
+from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, StreamEvent, Text, TextDelta, replay, text_reply, user
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.schedules import Cron, Every
 from nudge.simulation.engine import DocumentsInMemory, ids_from
-from nudge.simulation.home_copy import copied_database, copied_home, from_the_start
+from nudge.simulation.home_copy import copied_database, copied_home
 from nudge.simulation.journal import Journal, JournalStore
 from nudge.simulation.models import CountedModel, Counter, Rates, by_priced_rules, by_rules, counted_usage
 from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person, shipped
 from nudge.simulation.real_model import StandingStill
+from nudge.simulation.request import Request, simulations
 from nudge.simulation.timeline import Asked
 from nudge.spending.routing import Routes
 from nudge.stores.sqlite import SqliteDatabase
@@ -124,7 +125,7 @@ def test_a_damaged_database_is_not_simulated_on(tmp_path: Path) -> None:
     ],
 )
 def test_schedules_begin_with_the_simulation(schedule: Every | Cron, anchor: int | None) -> None:
-    moved = from_the_start(schedule, NOON)
+    moved = schedule.begun_before(NOON)
     assert isinstance(moved, Every | Cron)
     assert moved.anchor == anchor
 
@@ -132,38 +133,44 @@ def test_schedules_begin_with_the_simulation(schedule: Every | Cron, anchor: int
 @pytest.mark.parametrize(
     ("changes", "section", "expected"),
     [
-        ({"ping_budget": "off"}, "attention", {"ping_budget": "off", "capacity": 7}),
+        ({"ping_budget": "off"}, "attention", {"ping_budget": False, "capacity": 7}),
         ({"attention.capacity": "3"}, "attention", {"capacity": 3}),
         ({"change_gate": "off"}, "coach", {"change_gate": False}),
-        ({"reserve": "no", "heartbeat": "30m"}, "coach", {"heartbeat": "30m"}),
+        ({"reserve": "no", "heartbeat": "30m"}, "coach", {"heartbeat": 30 * MINUTE}),
+        ({"window": "5"}, "spending", {"window": 5_000_000}),
     ],
 )
 def test_changes_lie_over_the_configuration(
     changes: dict[str, str], section: str, expected: dict[str, object], tmp_path: Path
 ) -> None:
-    settings = Settings(Home(tmp_path), {}, {"attention": {"capacity": 7}})
-    assert overridden(settings, changes).table[section] == expected
-    assert settings.table == {"attention": {"capacity": 7}}
+    config = Config(Home(tmp_path), attention=AttentionSection(capacity=7))
+    changed = getattr(overridden(config, changes), section)
+    assert {name: getattr(changed, name) for name in expected} == expected
+    assert config == Config(Home(tmp_path), attention=AttentionSection(capacity=7))
 
 
 @pytest.mark.parametrize(
     ("changes", "says"),
     [
         ({"pingbudget": "off"}, "Did you mean 'ping_budget'"),
-        ({"nonsense": "1"}, "nothing called 'nonsense'"),
+        ({"nonsense": "1"}, "no setting called 'nonsense'"),
         ({"ping_budget": "maybe"}, "--compare attention.ping_budget: "),
-        ({"capacity": "many"}, "--compare attention.capacity: "),
+        ({"capacity": "many"}, "--compare attention.capacity: expected a whole number from 1 to 1000000, found"),
+        ({"tier": "golden"}, "--compare spending.tier: there is no tier called 'golden'"),
     ],
 )
 def test_changes_are_checked_like_a_file(changes: dict[str, str], says: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=says):
-        overridden(Settings(Home(tmp_path), {}, {}), changes)
+        overridden(Config(Home(tmp_path)), changes)
 
 
 def test_a_mistake_in_the_file_is_told_as_the_files(tmp_path: Path) -> None:
     (tmp_path / "nudge.toml").write_text("[attention]\ncapacity = 'many'\n")
-    with pytest.raises(ConfigError, match=r"nudge\.toml, line 2: attention\.capacity"):
-        overridden(Settings.read(Home(tmp_path), {}), {"heartbeat": "30m"})
+    with (
+        pytest.raises(ConfigError, match=r"nudge\.toml, line 2: attention\.capacity"),
+        simulations(Request(Home(tmp_path))),
+    ):
+        pass
 
 
 def test_every_shipped_person_can_be_simulated() -> None:

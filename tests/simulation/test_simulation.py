@@ -10,19 +10,19 @@ import pytest
 
 from nudge.attention.quiet import Person
 from nudge.errors import NotFoundError
+from nudge.home.config import Config, Environment
 from nudge.home.create import make_home
 from nudge.home.folder import Home
-from nudge.home.settings import Settings
 from nudge.instants import to_datetime
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import Result
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.home_copy import read_belongings
 from nudge.simulation.request import Request, simulations
 from nudge.simulation.summary import summarise
 from nudge.simulation.timeline import Asked, Ended, Noted, Sent, Signal, Timeline
 from nudge.stores.open import open_store
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 FIRST = date(2026, 2, 16)
@@ -96,10 +96,10 @@ async def filled(url: str) -> None:
     await store.agents.add(Agent("coach", "coach", NOON))
     await store.agents.add(Agent("other", "coach", NOON))
     reminders = Reminders(store, lambda agent: Person(TORONTO))
-    await reminders.add("coach", ReminderSpec("Stand up", name="up", cron="30 11 * * *", to_person=True), NOON)
-    await reminders.add("coach", ReminderSpec("Gone by", at="2026-02-10T09:00", to_person=True), NOON)
-    await reminders.add("other", ReminderSpec("Not mine", every="1h"), NOON)
-    paused = await reminders.add("coach", ReminderSpec("Paused", every="1h", to_person=True), NOON)
+    await reminders.add("coach", asked("Stand up", name="up", cron="30 11 * * *", to_person=True), NOON)
+    await reminders.add("coach", asked("Gone by", at="2026-02-10T09:00", to_person=True), NOON)
+    await reminders.add("other", asked("Not mine", every="1h"), NOON)
+    paused = await reminders.add("coach", asked("Paused", every="1h", to_person=True), NOON)
     await reminders.pause(paused.reminder.id, NOON)
     await store.attention.create("coach", 9, 30, NOON, FIRST)
     await store.close()
@@ -107,15 +107,15 @@ async def filled(url: str) -> None:
 
 async def test_belongings_are_read_from_any_store(durable_url: str, tmp_path: Path) -> None:
     await filled(durable_url)
-    settings = Settings(Home(tmp_path), {"NUDGE_DATABASE_URL": durable_url}, {})
-    found = await read_belongings(settings, "coach", tmp_path)
+    config = Config(Home(tmp_path), Environment({"NUDGE_DATABASE_URL": durable_url}))
+    found = await read_belongings(config, "coach", tmp_path)
     assert sorted(one.message for one in found.reminders) == ["Gone by", "Paused", "Stand up"]
     assert found.agent is not None
     assert found.attention is not None
     assert found.attention.budget.capacity == 9
     with pytest.raises(NotFoundError, match="'nobody'"):
-        await read_belongings(settings, "nobody", tmp_path)
-    empty = Settings(Home(tmp_path / "empty"), {}, {})
+        await read_belongings(config, "nobody", tmp_path)
+    empty = Config(Home(tmp_path / "empty"))
     assert (await read_belongings(empty, "coach", tmp_path)).agent is None
 
 

@@ -270,9 +270,9 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
     [
         pytest.param({}, "at least one model", id="empty"),
         pytest.param({"models": {"m": {"input": 1}}}, "both `input` and `output`", id="no output price"),
-        pytest.param({"models": {"m": {"input": 1, "output": -1}}}, "no price", id="negative"),
-        pytest.param({"models": {"m": {"input": 1, "output": "dear"}}}, "no price", id="words"),
-        pytest.param({"models": {"m": {"input": 1, "output": float("nan")}}}, "no price", id="not a number"),
+        pytest.param({"models": {"m": {"input": 1, "output": -1}}}, "not a price", id="negative"),
+        pytest.param({"models": {"m": {"input": 1, "output": "dear"}}}, "not a price", id="words"),
+        pytest.param({"models": {"m": {"input": 1, "output": float("nan")}}}, "not a price", id="not a number"),
         pytest.param({"models": {"m": {"inptu": 1, "output": 1}}}, "unknown key 'inptu'", id="a misspelt key"),
         pytest.param({"models": {"m": 3}}, "section", id="a number for a model"),
         pytest.param({"modles": {}}, "unknown key 'modles'", id="a misspelt section"),
@@ -284,13 +284,15 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
         ),
         pytest.param(
             {"models": {n: {"input": 1, "output": 1, "aliases": ["x"]} for n in "ab"}},
-            "two models",
+            "Two models",
             id="one alias, two models",
         ),
-        pytest.param({**SMALL, "weights": {"opus": 5}}, "which tokens", id="a weight for no kind"),
-        pytest.param({**SMALL, "weights": {"gpt_output": 5}}, "does not know", id="a weight for an unknown family"),
-        pytest.param({**SMALL, "weights": {"opus_output": -1}}, "no weight", id="a negative weight"),
-        pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "no weight", id="a weight in words"),
+        pytest.param({**SMALL, "weights": {"opus": 5}}, "kind of tokens", id="a weight for no kind"),
+        pytest.param(
+            {**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="a weight for an unknown family"
+        ),
+        pytest.param({**SMALL, "weights": {"opus_output": -1}}, "not a weight", id="a negative weight"),
+        pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "not a weight", id="a weight in words"),
         pytest.param({**SMALL, "weights": {"unit": "x", "opus_output": 1}}, "unit", id="a unit in words"),
         pytest.param(
             {"models": {"m": {"input": 1, "output": 1}}, "weights": {"m_output": 1}},
@@ -338,11 +340,13 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
     ("text", "says"),
     [
         pytest.param("[models", "not readable as TOML", id="not TOML"),
-        pytest.param("[models.m]\ninput = 1\n", "needs both", id="half a price"),
+        pytest.param("[models.m]\ninput = 1\n", "set both", id="half a price"),
         pytest.param("models = 3", "models must be a section", id="a number for all models"),
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),
         pytest.param("weights = 5", "weights must be a section", id="a number for the weights"),
-        pytest.param('[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "no list", id="an alias without a list"),
+        pytest.param(
+            '[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="an alias without a list"
+        ),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, text: str, says: str) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from nudge.cli.budget_text import budget_json, budget_lines, detail_lines
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, note, out, out_json
-from nudge.home.spending_plan import plan_of, turn_of
 from nudge.queue.agents import Agents
 from nudge.spending.budgets import Budgets, SpendingStatus
 from nudge.spending.money import format_money
@@ -26,7 +25,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
     await Agents(store).ensure_default(context.now)
     await Agents(store).get(agent)
-    return Budgets(store, plan_of(context.settings), turn_of(context.settings))
+    return Budgets(store, context.config.spending.plan, context.config.spending.turn)
 
 
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:

@@ -94,15 +94,23 @@ def _dispatch(words: list[str]) -> int:
 
 def parser_of(name: str, command: Command) -> argparse.ArgumentParser:
     module = import_module(f"nudge.cli.commands.{command.module}")
+    run = getattr(module, command.function or "run")
+    arguments = f"{command.function.rstrip('_')}_arguments" if command.function else "arguments"
     parser = Parser(
         prog=name,
-        description=(module.__doc__ or "").strip(),
+        description=_help_of(run if command.function else module),
         formatter_class=Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=module.run)
-    module.arguments(parser)
+    parser.set_defaults(run=run)
+    getattr(module, arguments)(parser)
     return parser
+
+
+def _help_of(documented: object) -> str:
+    """Its docstring, without the indentation that one of a function has."""
+    first, _, rest = (documented.__doc__ or "").strip().partition("\n")
+    return "\n".join([first, *(line.removeprefix("    ") for line in rest.splitlines())]).strip()
 
 
 def _run(name: str, command: Command, words: list[str], home: str | None) -> int:
@@ -152,7 +160,7 @@ def help_text() -> str:
 def group_help(name: str, group: Group) -> str:
     width = max(len(one) for one in group.commands) + 2
     lines = [f"nudge {name}: {group.summary}", ""]
-    lines += [f"  nudge {name} {one:<{width}}{command.summary}" for one, command in group.commands.items()]
+    lines += [f"  {one:<{width}}{command.summary}" for one, command in group.commands.items()]
     if group.bare:
         options = parser_of(f"nudge {name}", group.bare).format_help().partition("\noptions:\n")[2].splitlines()[1:]
         lines += ["", f"  nudge {name} …  {group.bare.summary}", *(f"  {line}" for line in options)]
@@ -187,7 +195,8 @@ def _say_error(error: NudgeError) -> None:
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {plain(redact(error.message))}\n")
+    for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
+        sys.stderr.write(f"{label} {line}\n")
     if error.next_step:
         sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
 
@@ -212,13 +221,13 @@ def _say_unexpected(words: list[str]) -> None:
     from contextlib import suppress
 
     from nudge.home.folder import Home
-    from nudge.home.settings import Settings
+    from nudge.home.read_config import known_secrets
     from nudge.redaction import redact
     from nudge.text import plain
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
+        secrets = known_secrets(Home.find(given=take_home(words)[0]))
     sys.stderr.write(plain(redact(traceback.format_exc(), secrets)))
     _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
 

@@ -19,13 +19,14 @@ from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decis
 from nudge.coach.facts import DueReminder
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.heartbeat_prompt import heartbeat_prompt
-from nudge.coach.judgment import LONGEST_SILENCE, Judgment, Signature, should_ask, signature
+from nudge.coach.judgment import Judgment, Signature, should_ask, signature
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
 from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words, fired
+from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
-from nudge.instants import MINUTE, Instant, rfc3339
+from nudge.instants import Instant, rfc3339
 from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import FailureHook, Firing, Settlement
 from nudge.queue.outcomes import Result
@@ -63,7 +64,7 @@ class Heartbeat:
         speaking: Speaking,
         due_of: DueOf,
         *,
-        every: int = 45 * MINUTE,
+        every: int = HEARTBEAT,
         change_gate: bool = True,
         longest_silence: int = LONGEST_SILENCE,
         decision_log: DecisionLog = lambda line: None,

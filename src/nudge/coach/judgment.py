@@ -15,10 +15,10 @@ from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.heartbeat_prompt import Documents, ago
 from nudge.coach.targets import Targets
+from nudge.defaults import LONGEST_SILENCE
 from nudge.instants import HOUR, Instant, to_datetime
 from nudge.queue.records import moment, text
 
-LONGEST_SILENCE = 3 * HOUR
 EVENING = time(17, 0)
 
 

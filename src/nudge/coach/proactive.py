@@ -14,7 +14,6 @@ from nudge.coach.briefing_run import Briefings, OpenReview
 from nudge.coach.heartbeat import DecisionLog, DueOf, Heartbeat
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, DOCUMENTS, PULL, RETENTION, Housekeeping, alive_timer
 from nudge.coach.housekeeping import documents_timer as documents_timer
-from nudge.coach.judgment import LONGEST_SILENCE
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices, failure_notice
 from nudge.coach.nudges import SAY_AGAIN
@@ -22,7 +21,8 @@ from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
 from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking
-from nudge.instants import MINUTE, Instant
+from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
+from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Handler
 
@@ -31,7 +31,7 @@ from nudge.queue.dispatch import Handler
 class Rhythm:
     """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes."""
 
-    every: int = 45 * MINUTE
+    every: int = HEARTBEAT
     change_gate: bool = True
     longest_silence: int = LONGEST_SILENCE
 

@@ -22,6 +22,7 @@ from nudge.coach.proactive import Proactive, Rhythm
 from nudge.coach.redact import Redactor
 from nudge.coach.store import Saying
 from nudge.coach.watch import Watch
+from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
@@ -96,8 +97,8 @@ class Options:
     owner: str
     timezone: str = "UTC"
     longest_wait: float | None = None
-    capacity: int = 5
-    refill_minutes: int = 90
+    capacity: int = PING_CAPACITY
+    refill_minutes: int = PING_REFILL_MINUTES
     ping_budget: bool = True
     reserve: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)

@@ -19,7 +19,7 @@ from nudge.progress.phases import Phase
 from nudge.progress.reserves import PhaseReserves
 from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_limits import BudgetEnforcementMode
-from nudge.spending.money import Micros, format_money
+from nudge.spending.money import Micros, Money, format_money
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
@@ -29,11 +29,14 @@ MIN_TOKENS = 64
 """An answer shorter than this is not worth its question: a call is not clamped below it."""
 CALL_LASTS = 15 * MINUTE
 """A call that nobody reported on for so long is given up: its tokens are there for others again."""
+MOST_GIVEN_UP = 16
+"""How many of those are remembered, in case their usage still comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way: its bounds, the most it can add to the run's tokens and cost, and whether it closes the run."""
+    """A call under way: its bounds, the most it can add to the run's tokens and cost, and whether it closes the run.
+    One that was given up is no longer waited for."""
 
     id: str
     model: str
@@ -43,6 +46,7 @@ class OpenCall:
     cost: Micros
     closing: bool
     at: Instant
+    given_up: bool = False
 
     @property
     def bound(self) -> TokenUse:
@@ -115,32 +119,37 @@ class RunCalls:
 
     def find(self, call_id: str | None) -> OpenCall:
         """An open call: the one of that id, or the only one. Changes nothing."""
-        if call_id is None and len(self._open) == 1:
-            return next(iter(self._open.values()))
         if call_id is not None and call_id in self._open:
             return self._open[call_id]
-        if call_id is None and self._open:
-            raise UsageError(f"{len(self._open)} calls are open.", next_step="Pass the call that before_call returned.")
+        under_way = self._under_way()
+        if call_id is None and len(under_way) == 1:
+            return under_way[0]
+        if call_id is None and under_way:
+            raise UsageError(f"{len(under_way)} calls are open.", next_step="Pass the call that before_call returned.")
         raise UsageError("No such call is open.", next_step="Call before_call first, and report each call once.")
 
     def close(self, call: OpenCall, now: Instant, *, never_made: bool = False) -> None:
         """Take a call off the list."""
         del self._open[call.id]
         self._reports -= never_made and call.closing
-        self.budget.resume(now)
+        if not call.given_up:
+            self.budget.resume(now)
 
     def give_up_stale(self, now: Instant) -> None:
-        """Take calls off the list that nobody reported on for a quarter of an hour."""
-        for call in list(self._open.values()):
+        """Stop waiting for calls that nobody reported on for a quarter of an hour."""
+        for call in self._under_way():
             if now - call.at >= CALL_LASTS:
-                self.close(call, now)
+                self._open[call.id] = replace(call, given_up=True)
+                self.budget.resume(now)
+        for call in [call for call in self._open.values() if call.given_up][:-MOST_GIVEN_UP]:
+            del self._open[call.id]
 
     def count(
         self, call: OpenCall, use: TokenUse, cost: Micros, kept_output: int | None, iteration: bool, phase: Phase
     ) -> None:
         """Count a call that came back, and charge its tokens to the phase it was made in."""
         before = self.budget.incremental_tokens
-        self.budget.record_call(use, cost, kept_output=kept_output, iteration=iteration)
+        self.budget.record_call(use, Money(cost), kept_output=kept_output, iteration=iteration)
         if self.reserves is not None:
             spent = max(0, self.budget.incremental_tokens - before)
             # A report that did not end the run, because it got more tokens, must not leave the other phases over.
@@ -184,17 +193,17 @@ class RunCalls:
         """Go on from what `to_json` wrote. After a restart nothing is under way."""
         self.reserves = None if data["reserves"] is None else PhaseReserves.from_json(data["reserves"])
         self.closing, self._reports = bool(data["closing"]), int(data["reports"])
-        self._open = {call["id"]: OpenCall(**call) for call in data["open"]} if running else {}
+        self._open = {call.id: call for call in map(_open_call, data["open"])} if running else {}
 
     def _fitting(self, model: str, input_bound: int, max_tokens: int) -> int:
         """How much output an ordinary call may have, so that the reserve for the report stays whole."""
         limits, most = self.budget.limits, max_tokens
         if limits.tokens is not None:
             kept = 0 if self.reserves is None else self.reserves.reserve_of(Phase.WRAPUP)
-            used = self.budget.incremental_tokens + sum(call.new_tokens for call in self._open.values())
+            used = self.budget.incremental_tokens + sum(call.new_tokens for call in self._under_way())
             most = min(most, limits.tokens - used - kept - self._new_input(input_bound))
         if limits.cost is not None and self._prices is not None:
-            spent = self.budget.cost + sum(call.cost for call in self._open.values())
+            spent = self.budget.cost + sum(call.cost for call in self._under_way())
             money = max(0, limits.cost - spent - self._report_money(limits.cost))
             most = min(most, self._prices.fit_max_tokens(model, input_bound, money, at_most=max_tokens))
         return most
@@ -209,8 +218,21 @@ class RunCalls:
             most = min(most, self._prices.fit_max_tokens(model, input_bound, money, at_most=max_tokens))
         return most
 
+    def _under_way(self) -> list[OpenCall]:
+        return [call for call in self._open.values() if not call.given_up]
+
     def _report_money(self, limit: Micros) -> Micros:
         return -(-limit * self._percents[-1] // 100)
 
     def _new_input(self, input_bound: int) -> int:
         return max(0, input_bound - self.budget.account.context)
+
+
+def _open_call(data: Mapping[str, Any]) -> OpenCall:
+    """An open call as it was stored; ValueError or TypeError if it is not one."""
+    names, counts = ("id", "model"), ("input_bound", "max_tokens", "new_tokens", "cost", "at")
+    if not all(isinstance(data[name], str) for name in names):
+        raise ValueError(f"{data!r} is not a call")
+    if not all(is_whole(data[name]) and data[name] >= 0 for name in counts):
+        raise ValueError(f"{data!r} is not a call")
+    return OpenCall(**data)

@@ -1,6 +1,6 @@
 """Routing: which model answers for which tier and purpose.
 
-Cheap questions that are asked all day go to the small model; only work that a premium tier pays for goes to the large.
+Questions that come up all day go to the small model; only work in a premium tier goes to the large one.
 """
 
 from __future__ import annotations

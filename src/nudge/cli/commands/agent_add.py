@@ -17,13 +17,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from nudge.home.private_files import make_folder
     from nudge.home.roles import load_role, role_path
     from nudge.queue.agents import Agents
 
     context = Context(args)
     load_role(role_path(context.home, args.role))
     context.with_store(lambda store: Agents(store).add(args.name, args.role, context.now))
-    context.home.workspace(args.name).mkdir(parents=True, exist_ok=True)
+    make_folder(context.home.workspace(args.name))
     context.poke()
     note(f"Added {args.name}. Its folder: {context.home.agent(args.name)}")
     return 0

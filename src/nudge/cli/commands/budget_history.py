@@ -10,7 +10,6 @@ from nudge.cli.budget_text import day_meter, every_day, history_line
 from nudge.cli.context import Context
 from nudge.cli.render import out, out_json
 from nudge.errors import UsageError
-from nudge.home.spending_plan import turn_of
 from nudge.spending.store import DaySpent
 from nudge.stores.store import SqlStore
 
@@ -32,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
         budgets = await budget_context.budgets_of(store, context, args.agent)
         return await budgets.history(args.agent, args.days, context.now)
 
-    days = every_day(context.with_store(work), turn_of(context.settings).day_of(context.now))
+    days = every_day(context.with_store(work), context.config.spending.turn.day_of(context.now))
     if args.json:
         out_json([_json(day, args.detail) for day in days])
         return 0

@@ -1,11 +1,15 @@
-"""Check nudge.toml, .env and all roles: would 'nudge run' start? The first mistake is named with its place."""
+"""Check nudge.toml, .env, prices and all roles: would 'nudge run' start? All mistakes are named with their lines.
+
+Exits with 4 if there are errors.
+"""
 
 from __future__ import annotations
 
 import argparse
 
 from nudge.cli.context import Context
-from nudge.cli.render import note, out, out_json
+from nudge.cli.report import report
+from nudge.errors import ConfigError
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,17 +17,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.daemon.set_up import checked
-    from nudge.home.seeds import HomeSeeds
+    from nudge.daemon.checks import examine
+    from nudge.daemon.config_checks import CONFIG_CHECKS
+    from nudge.daemon.findings import Subject
 
     context = Context(args)
-    checked(context.settings)
-    roles = HomeSeeds(context.home).check_roles(context.now, context.settings.timezone)
-    named = context.settings.table.get("timezone") or context.settings.timezone
-    if named != context.settings.timezone:
-        note(f"nudge.toml says {named}, but {context.settings.timezone} in the coach's GOALS.md wins.")
-    if args.json:
-        out_json({"ok": True, "roles": roles})
-    else:
-        out(f"All good: nudge.toml, .env and {len(roles)} role{'s' if len(roles) != 1 else ''} ({', '.join(roles)}).")
-    return 0
+    findings = examine(Subject(context.home, context.now), CONFIG_CHECKS)
+    return 0 if report(findings, json=args.json, colour=context.colour) else ConfigError.exit_code

@@ -1,8 +1,9 @@
-"""What is in force: nudge.toml with every default filled in. Secrets are only said to be set or not."""
+"""Show what is in force: nudge.toml with every default filled in. Of a secret it only says whether it is set."""
 
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import out, out_json
@@ -13,20 +14,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.home.config import load_config
-    from nudge.home.settings import SECRET_NAMES
+    from nudge.home.config import FIELDS, SECRET_NAMES, SECTIONS, kinds_of
 
-    context = Context(args)
-    shown = load_config(context.settings).model_dump(mode="json")
-    shown["timezone"] = context.settings.timezone
-    secrets = {name: "set" if context.settings.environment.get(name) else "not set" for name in SECRET_NAMES}
+    config = Context(args).config
+    fields = {name: kind.write(getattr(config, name)) for name, kind in FIELDS.items()}
+    sections: dict[str, dict[str, Any]] = {
+        section: {name: kind.write(getattr(getattr(config, section), name)) for name, kind in kinds_of(section).items()}
+        for section in SECTIONS
+    }
+    secrets = {name: "set" if name in config.environment else "not set" for name in SECRET_NAMES}
     if args.json:
-        out_json({"config": shown, "secrets": secrets})
+        out_json({"config": {**fields, **sections}, "secrets": secrets})
         return 0
-    sections = {name: value for name, value in shown.items() if isinstance(value, dict)}
-    for name, value in shown.items():
-        if name not in sections:
-            out(f"{name} = {_toml(value)}")
+    for name, value in fields.items():
+        out(f"{name} = {_toml(value)}")
     for section, values in sections.items():
         out(f"\n[{section}]")
         for name, value in values.items():

@@ -149,10 +149,11 @@ def _json(timeline: Timeline) -> dict[str, Any]:
 
 
 def _write_page(path: Path, timeline: Timeline) -> None:
+    from nudge.home.private_files import replace_file
     from nudge.simulation.html import page
 
     try:
-        path.write_text(page(timeline), encoding="utf-8")
+        replace_file(path, page(timeline).encode())
     except OSError as error:
         raise NudgeError(f"{path} cannot be written: {error.strerror}.", next_step="Give another path.") from error
     note(f"Written: {path}")

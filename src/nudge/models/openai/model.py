@@ -101,7 +101,7 @@ class OpenAIModel(RemoteModel):
             failure = self._failure(cause, None)
         if failure is not None:
             raise failure.error if isinstance(failure, SetbackError) else failure
-        return "OpenAI takes the key" if self._base_url == PUBLIC_API else f"{self._base_url} answers"
+        return "OpenAI accepts the key" if self._base_url == PUBLIC_API else f"{self._base_url} answers"
 
     async def close(self) -> None:
         await self._client.aclose()

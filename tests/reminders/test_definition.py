@@ -10,15 +10,20 @@ import pytest
 from nudge.errors import NudgeError, UsageError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.queue.inbox import Priority
-from nudge.reminders.editing import edited
-from nudge.reminders.json_form import reminder_from_json, reminder_to_json
-from nudge.reminders.late import Late
-from nudge.reminders.reminder import Condition, Mode, Reminder, Source, Status
+from nudge.reminders.definition import (
+    edited,
+    make_reminder,
+    reminder_from_json,
+    reminder_to_json,
+    replaced,
+    same_timing,
+    same_version,
+)
+from nudge.reminders.reminder import Condition, Late, Mode, Reminder, Source, Status
 from nudge.reminders.slots import first_slot
-from nudge.reminders.spec import ReminderSpec, respecified, same_schedule
 from nudge.reminders.text import echo, schedule_words
 from nudge.schedules import At, Cron, Every, Idle, Rrule
-from tests.reminders.reminder_values import reminder
+from tests.reminders.reminder_values import asked, reminder
 from tests.times import NOON, TORONTO, toronto
 
 ZONE = "America/Toronto"
@@ -70,40 +75,44 @@ def test_until_a_day_includes_it(day: str) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        pytest.param({}, "no schedule", id="none"),
-        pytest.param({"in_": "1h", "every": "30m"}, "in and every are more than one", id="two"),
-        pytest.param({"at": "3pm", "cron": "* * * * *"}, "more than one", id="two others"),
-        pytest.param({"in_": "1h", "every": "5m", "command": "x", "mode": "each"}, "more than one", id="no rhythm"),
-        pytest.param({"every": "1h", "in_": "1h", "rrule": "FREQ=DAILY"}, "more than one", id="three"),
-        pytest.param({"at": "banana"}, "cannot read", id="words that are no time"),
+        pytest.param({}, "No schedule given", id="none"),
+        pytest.param({"in_": "1h", "every": "30m"}, "Only one schedule is allowed; got in and every", id="two"),
+        pytest.param({"at": "3pm", "cron": "* * * * *"}, "Only one", id="two others"),
+        pytest.param({"in_": "1h", "every": "5m", "command": "x", "mode": "each"}, "Only one", id="no rhythm"),
+        pytest.param({"every": "1h", "in_": "1h", "rrule": "FREQ=DAILY"}, "Only one", id="three"),
+        pytest.param({"at": "banana"}, "can't read", id="words that are no time"),
         pytest.param({"every": "0s"}, "no time at all", id="no interval"),
-        pytest.param({"every": "1h", "count": 0}, "count of 0", id="no times"),
+        pytest.param({"every": "1h", "count": 0}, "1 or more", id="no times"),
         pytest.param({"cron": "61 * * * *"}, "cron", id="a bad expression"),
         pytest.param({"rrule": "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30"}, "never", id="30 February"),
         pytest.param({"in_": "1h", "count": 2}, "does not recur", id="once, twice"),
-        pytest.param({"at": "3pm", "until": "friday"}, "no count and no end", id="once, until"),
+        pytest.param({"at": "3pm", "until": "friday"}, "Only a recurring", id="once, until"),
         pytest.param({"every": "1h", "tz": "Mars/Olympus"}, "no time zone", id="a zone that is none"),
-        pytest.param({"chain": 4}, "time between its links", id="a chain without a rhythm"),
-        pytest.param({"chain": 0, "every": "5m"}, "chain asks", id="an empty chain"),
-        pytest.param({"chain": 101, "every": "5m"}, "chain asks", id="an endless chain"),
+        pytest.param({"chain": 4}, "time between its questions", id="a chain without a rhythm"),
+        pytest.param({"chain": 0, "every": "5m"}, "from 1 to 100", id="an empty chain"),
+        pytest.param({"chain": 101, "every": "5m"}, "from 1 to 100", id="an endless chain"),
         pytest.param({"chain": 2, "idle": "5m", "every": "5m"}, "idle", id="an idle chain"),
         pytest.param({"chain": 2, "every": "5m", "command": "x", "mode": "once"}, "once", id="a chain that fires once"),
         pytest.param(
-            {"in_": "1h", "every": "0.01s", "command": "x", "mode": "once"}, "between one second", id="asked too often"
+            {"in_": "1h", "every": "0.01s", "command": "x", "mode": "once"}, "between 1 second", id="asked too often"
         ),
-        pytest.param({"every": "1h", "mode": "until"}, "belong to a condition", id="a mode alone"),
+        pytest.param({"every": "1h", "mode": "until"}, "needs a command or a prompt", id="a mode alone"),
         pytest.param({"every": "1h", "command": "x", "prompt": "y"}, "not both", id="two conditions"),
-        pytest.param({"every": "1h", "command": "x", "mode": "never"}, "no mode", id="an unknown mode"),
+        pytest.param(
+            {"every": "1h", "command": "x", "mode": "never"}, "one of each, until, once", id="an unknown mode"
+        ),
         pytest.param({"every": "1h", "command": " "}, "empty", id="an empty command"),
-        pytest.param({"every": "1h", "command": "x", "timeout": "2h"}, "time limit", id="too long a limit"),
+        pytest.param({"every": "1h", "command": "x", "timeout": "2h"}, "between 0.1s and 1h", id="too long a limit"),
         pytest.param({"every": "1h", "prompt": "x", "timeout": "5s"}, "Only a command", id="a limit for an agent"),
-        pytest.param({"every": "1h", "prompt": "x", "to_person": True}, "agent judges", id="nobody to judge"),
-        pytest.param({"every": "1h", "priority": "urgent"}, "no priority", id="an unknown priority"),
+        pytest.param(
+            {"every": "1h", "prompt": "x", "to_person": True}, "Only an agent can judge", id="nobody to judge"
+        ),
+        pytest.param({"every": "1h", "priority": "urgent"}, "one of interrupt, normal, idle", id="an unknown priority"),
         pytest.param({"every": "1h", "late": "maybe"}, "too late", id="an unclear policy"),
         pytest.param({"every": "1h", "name": "r-a1b2c3"}, "looks like an id", id="a name like an id"),
-        pytest.param({"every": "1h", "name": "a\nb"}, "one line", id="a name of two lines"),
-        pytest.param({"every": "1h", "message": "  "}, "message is empty", id="nothing to say"),
-        pytest.param({"every": "1h", "message": "a\0b"}, "no text", id="a message no database takes"),
+        pytest.param({"every": "1h", "name": "a\nb"}, "must be one line", id="a name of two lines"),
+        pytest.param({"every": "1h", "message": "  "}, "'message' is empty", id="nothing to say"),
+        pytest.param({"every": "1h", "message": "a\0b"}, "not text", id="a message no database takes"),
         pytest.param({"every": "1h", "message": "x" * 16_001}, "longer than", id="a book"),
         pytest.param({"every": "1h", "message": "{oops}"}, "no variable", id="an unknown variable"),
     ],
@@ -148,15 +157,21 @@ def test_the_fields_arrive() -> None:
     assert reminder("Fix it.", every="30m").spec == ""
 
 
-def test_a_digest_tells_the_schedule_from_the_rest() -> None:
-    one = ReminderSpec("Stretch.", name="s", every="30m")
-    other = replace(one, message="Stand up.")
-    assert one.digest(ZONE) != other.digest(ZONE)
-    assert same_schedule(one.digest(ZONE), other.digest(ZONE))
-    assert not same_schedule(one.digest(ZONE), replace(one, every="40m").digest(ZONE))
-    assert not same_schedule(one.digest(ZONE), one.digest("UTC"))
-    own_zone = replace(one, tz="UTC")
-    assert own_zone.digest(ZONE) == own_zone.digest("Europe/London")
+def test_a_version_tells_the_schedule_from_the_rest() -> None:
+    def version(zone: str = ZONE, now: Instant = NOON, **fields: Any) -> str:
+        definition = asked(**{"message": "Stretch.", "name": "s", "every": "30m", **fields})
+        return make_reminder(definition, agent="coach", now=now, zone=zone, source=Source.ROLE).spec
+
+    one = version()
+    assert version(now=Instant(NOON + DAY)) == one
+    assert version(priority="idle", allow_ping=True, late=None) == one  # a default that is written out changes nothing
+    other = version(message="Stand up.")
+    assert not same_version(one, other)
+    assert same_timing(one, other)
+    assert not same_timing(one, version(every="40m"))
+    assert not same_timing(one, version(zone="UTC"))
+    assert same_version(one, version(zone="UTC"))  # the person moved; the file is what it was
+    assert version(tz="UTC") == version(tz="UTC", zone="Europe/London")
 
 
 EVERYTHING = [
@@ -182,21 +197,25 @@ def test_json_gives_back_what_it_was_given(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"id": "7"}, "not a reminder's id"),
-        ({"message": 5}, "'message' is not a text"),
+        ({"id": "7"}, "an id such as r-a1b2c3"),
+        ({"message": 5}, "'message' must be text"),
         ({"message": "{nope}"}, "no variable"),
-        ({"chain": "4"}, "'chain' is not a whole number"),
-        ({"to_person": "yes"}, "'to_person' is not true or false"),
+        ({"chain": "4"}, "'chain' must be a whole number from 1 to 100"),
+        ({"to_person": "yes"}, "'to_person' must be true or false"),
         ({"status": "gone"}, "one of active"),
         ({"schedule": {"kind": "lunar"}}, "no schedule of kind"),
-        ({"schedule": "every 30m"}, "not an object"),
+        ({"schedule": "every 30m"}, "'schedule' must be a schedule"),
         ({"condition": {"mode": "each"}}, "command or a prompt"),
         ({"created_at": "2026-02-18"}, "time zone"),
-        ({"surprise": 1}, "no field 'surprise'"),
+        ({"surprise": 1}, "'surprise' is not a field"),
         ({"tz": "Mars"}, "no time zone"),
-        pytest.param({"condition": {"command": "true", "timeout": "99h"}}, "time limit", id="a command for days"),
+        pytest.param(
+            {"condition": {"command": "true", "timeout": "99h"}},
+            "'condition.timeout' must be between",
+            id="a command for days",
+        ),
         pytest.param({"chain": 2, "condition": {"command": "true", "mode": "once"}}, "fires once", id="a chain once"),
-        pytest.param({"to_person": True, "condition": {"prompt": "done?"}}, "has none", id="a judge of nobody"),
+        pytest.param({"to_person": True, "condition": {"prompt": "done?"}}, "reaches no agent", id="a judge of nobody"),
     ],
 )
 def test_a_bad_field_of_an_import_is_named(change: dict[str, Any], why: str) -> None:
@@ -207,7 +226,7 @@ def test_a_bad_field_of_an_import_is_named(change: dict[str, Any], why: str) -> 
 def test_a_missing_field_of_an_import_is_named() -> None:
     data = reminder_to_json(reminder(every="1h"))
     del data["message"]
-    with pytest.raises(UsageError, match="needs the field 'message'"):
+    with pytest.raises(UsageError, match="'message' is missing"):
         reminder_from_json(data)
 
 
@@ -221,7 +240,7 @@ OLD = {"fire_count": 14, "last_fired_at": NOON, "asked": 0}
         pytest.param({"every": "1h"}, {"name": "n"}, {"name": "n"}, id="name"),
         pytest.param({"every": "1h"}, {"priority": "normal"}, {"priority": Priority.NORMAL}, id="priority"),
         pytest.param({"every": "1h"}, {"late": "always"}, {"late": Late(None)}, id="late"),
-        pytest.param({"every": "1h", "late": "never"}, {"late": "default"}, {"late": None}, id="late as by default"),
+        pytest.param({"every": "1h", "late": "never"}, {"late": None}, {"late": None}, id="late as by default"),
         pytest.param({"every": "1h"}, {"to_person": True}, {"to_person": True}, id="to the person"),
         pytest.param({"every": "1h"}, {"every": "2h"}, {"schedule": Every(2 * HOUR, NOON + DAY)}, id="interval"),
         pytest.param({"every": "1h"}, {"in_": "1h"}, {"schedule": At(NOON + DAY + HOUR, ZONE)}, id="another kind"),
@@ -254,17 +273,17 @@ OLD = {"fire_count": 14, "last_fired_at": NOON, "asked": 0}
         ),
         pytest.param({"every": "1h", "command": "x"}, {"command": ""}, {"condition": None}, id="no condition"),
         pytest.param(
-            {"every": "30m", "chain": 4}, {"every": "10m"}, {"rhythm_us": 10 * MINUTE, "chain": 4}, id="the rhythm"
+            {"every": "30m", "chain": 4}, {"every": "10m"}, {"rhythm": 10 * MINUTE, "chain": 4}, id="the rhythm"
         ),
-        pytest.param({"every": "30m", "chain": 4}, {"chain": 0}, {"chain": None, "rhythm_us": None}, id="no chain"),
-        pytest.param({"in_": "1h"}, {"chain": 3, "every": "5m"}, {"chain": 3, "rhythm_us": 5 * MINUTE}, id="a chain"),
+        pytest.param({"every": "30m", "chain": 4}, {"chain": None}, {"chain": None, "rhythm": None}, id="no chain"),
+        pytest.param({"in_": "1h"}, {"chain": 3, "every": "5m"}, {"chain": 3, "rhythm": 5 * MINUTE}, id="a chain"),
     ],
 )
 def test_an_edit_changes_what_it_names_and_nothing_else(
     before: dict[str, Any], changes: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     old = reminder(**before, **OLD)
-    new = edited(old, changes, Instant(NOON + DAY))
+    new = edited(old, asked(**changes), Instant(NOON + DAY))
     assert new == replace(old, **expected)
 
 
@@ -278,17 +297,23 @@ def test_an_edit_changes_what_it_names_and_nothing_else(
         ({"every": "1h"}, {"at": "3pm", "cron": "* * * * *"}),
         ({"every": "1h", "to_person": True}, {"prompt": "x?"}),
         ({"every": "30m", "chain": 2}, {"command": "x", "mode": "once"}),
+        ({"every": "1h"}, {"count": 0}),
+        ({"every": "1h"}, {"message": " "}),
+        ({"every": "1h"}, {"condition": "x"}),
+        ({"every": "1h"}, {"surprise": 1}),
+        ({"every": "1h"}, {"source": "cli"}),
+        ({"every": "1h", "source": Source.ROLE, "name": "a"}, {"name": "b"}),
     ],
 )
 def test_an_edit_refuses_what_adding_refuses(before: dict[str, Any], changes: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
-        edited(reminder(**before), changes, NOON)
+        edited(reminder(**before), asked(**changes), NOON)
 
 
 def test_a_new_version_keeps_what_the_old_one_has_been_through() -> None:
     old = reminder("Old.", every="30m", chain=4, asked=3, fire_count=9, last_fired_at=NOON, status=Status.PAUSED)
     new = reminder("New.", every="30m", chain=2, now=Instant(NOON + DAY))
-    kept = respecified(old, replace(new, id="r-zzzzzz"))
+    kept = replaced(old, replace(new, id="r-zzzzzz"))
     assert (kept.id, kept.message, kept.fire_count, kept.status) == (old.id, "New.", 9, Status.PAUSED)
     assert (kept.asked, kept.created_at) == (1, NOON)
 
@@ -300,7 +325,7 @@ def test_a_new_version_keeps_what_the_old_one_has_been_through() -> None:
         ({"every": "30m"}, "every 30m"),
         ({"idle": "5m"}, "idle 5m"),
         ({"every": "30m", "chain": 4}, "once, 4× every 30m"),
-        ({"in_": "1h", "command": "x", "mode": "once"}, "once, asked every 1m"),
+        ({"in_": "1h", "command": "x", "mode": "once"}, "once, checked every 1m"),
     ],
 )
 def test_a_list_shows_few_words(fields: dict[str, Any], words: str) -> None:
@@ -314,7 +339,7 @@ def test_a_list_shows_few_words(fields: dict[str, Any], words: str) -> None:
         ({"every": "30m"}, "every 30m, first Wednesday 2026-02-18 12:30 PM America/Toronto (in 30 min)"),
         (
             {"at": "2026-02-18T11:00"},
-            "Wednesday 2026-02-18 11:00 AM America/Toronto (past, so it is due now)",
+            "Wednesday 2026-02-18 11:00 AM America/Toronto (already passed, so it fires now)",
         ),
         (
             {"at": "every weekday at 3pm"},
