@@ -26,8 +26,7 @@ from nudge.queue.channel import Inbound
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.reminders.firing import ReminderFiring
-from nudge.reminders.handover import Handover
-from nudge.reminders.second_look import SecondLook
+from nudge.reminders.handover import Handover, SecondLook
 from nudge.reminders.service import Reminders
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore

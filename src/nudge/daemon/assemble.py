@@ -36,9 +36,8 @@ from nudge.queue.inbox import Priority
 from nudge.queue.outbox import Message
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
-from nudge.reminders.handover import Handover
+from nudge.reminders.handover import Handover, SecondLook
 from nudge.reminders.reminder import KIND as REMINDER
-from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
 from nudge.reminders.service import Reminders, random_id
 from nudge.spending.agent_ledger import SWEEP

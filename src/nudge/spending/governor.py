@@ -288,7 +288,11 @@ class HoldBlock:
         self._held._leave(error)
         self._left = True
         assert self._end is not None
-        await _to_the_end(self._spending._end(self._row, self._held, self._end))
+        try:
+            await _to_the_end(self._spending._end(self._row, self._held, self._end))
+        except asyncio.CancelledError:
+            if not stopped or self._flight.is_cancelled:
+                raise  # or else it is what `stop` asked for, delivered late
         if stopped and isinstance(error, asyncio.CancelledError):
             raise await self._spending._stopped(self._attempt.agent) from None
 
@@ -328,6 +332,11 @@ class Flight:
         self._cancelling = task.cancelling()
         self._stopped = False
 
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether somebody asked to cancel the task after the block began."""
+        return self._task.cancelling() > self._cancelling
+
     def stop(self) -> None:
         """Cancel the task, once."""
         if not self._stopped:
@@ -336,7 +345,9 @@ class Flight:
 
     def was_stopped(self) -> bool:
         """Take the cancellation back. True if nobody but `stop` asked for one."""
-        return self._stopped and self._task.uncancel() <= self._cancelling
+        if self._stopped:
+            self._task.uncancel()
+        return self._stopped and not self.is_cancelled
 
 
 class InFlight:

@@ -82,7 +82,7 @@ class Price:
         return self.rates(use.prompt).cost(use)
 
     def input_cost(self, input_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
-        """The most that the input of a call can cost: what a call is charged that was cancelled under way."""
+        """The most that the input of a call can cost: what a call that breaks off is charged."""
         return self.worst_case(input_tokens, 0, caching)
 
     def worst_case(self, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
