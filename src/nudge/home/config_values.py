@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from nudge.errors import NudgeError
-from nudge.home.toml_lines import KeyPath
+
+KeyPath = tuple[str | int, ...]
+"""A key from the outside in; a number is the place in a list."""
 
 Report = Callable[[KeyPath, str], None]
 """Told where a mistake is and what it is."""
@@ -135,10 +137,9 @@ def whole(least: int, most: int) -> Kind:
 
 def matching(pattern: str, expected: str) -> Kind:
     """A text of that form. Used for secrets, so what was found is for the caller to hide."""
-    shape = re.compile(pattern)
 
     def read(value: str) -> str:
-        if not shape.fullmatch(value):
+        if not re.fullmatch(pattern, value):
             raise ValueError
         return value
 
