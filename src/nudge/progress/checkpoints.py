@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NotFoundError, RetryableError
 from nudge.instants import Instant, Moment, as_instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, Text, user
 from nudge.progress.compaction import Compaction, Message, compact, transcript
 from nudge.progress.store import ProgressStore, Session
 from nudge.spending.governor import Spending
@@ -120,8 +120,8 @@ class ModelSummaries:
         self._spending = spending
 
     async def __call__(self, agent: str, compaction: Compaction, now: Instant) -> str | None:
-        question = Turn("user", transcript(compaction.older))
-        request = ModelRequest(Purpose.SUMMARY, "", _INSTRUCTIONS, (question,), compaction.room)
+        question = user(transcript(compaction.older))
+        request = ModelRequest(Purpose.SUMMARY, "", (Text(_INSTRUCTIONS),), (question,), compaction.room)
         try:
             reply = await self._spending.call(agent, request, now, starts_task=True)
         except (BudgetExhaustedError, NotConfiguredError, RetryableError):
