@@ -190,7 +190,7 @@ def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
         (["budget", "top-up", "0"], 2, "changes nothing"),
         (["budget", "top-up", "much"], 2, "not an amount"),
         (["budget", "set", "--renews", "soon"], 2, "not a date"),
-        (["budget", "set", "--renews", "2020-01-01"], 2, "later than now"),
+        (["budget", "set", "--renews", "2020-01-01"], 2, "in the future"),
         (["budget", "--agent", "nobody"], 3, "no agent called"),
     ],
 )

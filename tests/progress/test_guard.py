@@ -312,6 +312,15 @@ class TestLedger:
         guard.call_failed(error)
         assert (ledger.spent, ledger.held, guard.budget.cost, guard.budget.iterations) == (charged, 0, charged, 0)
 
+    def test_a_cost_beside_a_ledger_is_refused_and_the_call_stays_open(self) -> None:
+        ledger = Ledger("1.00", prices=PRICES)
+        guard = guarded(ledger=ledger)
+        guard.before_call("m", 1_000, 500)
+        with pytest.raises(UsageError, match="charges calls by their usage"):
+            guard.after_call(TokenUse(input=1_000), cost=0.5)
+        guard.after_call(TokenUse(input=1_000))
+        assert (ledger.spent, ledger.held) == (1_000, 0)
+
     def test_a_ledger_that_breaks_leaves_no_call_open(self) -> None:
         class Broken:
             def hold(self, call: object) -> int:

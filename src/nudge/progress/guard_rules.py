@@ -362,9 +362,12 @@ class GuardRules(Generic[H]):
             nudges=nudges,
         )
 
-    def _not_held(self, call: OpenCall, error: BudgetExhaustedError, now: Instant) -> CallRefused:
-        """The answer to a call that the ledger has no money for."""
+    def _not_held(
+        self, call: OpenCall, error: BudgetExhaustedError, now: Instant, unsaid: Iterable[Nudge] = ()
+    ) -> CallRefused:
+        """The answer to a call that the ledger has no money for. What it would have told is told with the next one."""
         self._calls.close(call, now, never_made=True)
+        self._told.take_back(unsaid)
         return CallRefused(str(error), error.retry_at)
 
     def _settle(
@@ -395,6 +398,7 @@ class GuardRules(Generic[H]):
         return opened, opened.bound if usage is None else token_use(usage), model or opened.model
 
     def _cost(self, use: TokenUse, model: str, cost: Amount | None) -> Micros:
+        """What a call cost, if there is no ledger to say so."""
         return self._calls.cost_of(use, model) if cost is None else as_micros(cost)
 
     def _find(self, call: CallAllowed | str | None) -> OpenCall:
@@ -403,9 +407,9 @@ class GuardRules(Generic[H]):
     def _explored_enough(self) -> bool:
         """Whether an agent that can edit has spent the share of exploring and has made no edit."""
         reserves = self._calls.reserves
-        if reserves is None or not reserves.percents[0] or self.phases.edited:
+        if reserves is None or self.phases.edited or not (self._calls.strict and self._can_edit):
             return False
-        return self._calls.strict and self._can_edit and reserves.available_to(Phase.EXPLORATION) <= 0
+        return reserves.is_used_up(Phase.EXPLORATION)
 
     def _phase_nudges(self) -> tuple[Nudge, ...]:
         """What to say once per task when a phase has used its share."""
@@ -414,7 +418,7 @@ class GuardRules(Generic[H]):
             return ()
         if self._explored_enough():
             text = _EXPLORED
-        elif phase is Phase.ACTING and reserves.percents[2] and reserves.enter(phase).available <= 0:
+        elif phase is Phase.ACTING and reserves.enter(phase).is_used_up(phase):
             text = _EDITED
         else:
             return ()
