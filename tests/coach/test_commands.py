@@ -318,10 +318,12 @@ def test_a_button_that_was_not_offered_does_nothing(coach: Any, data: str, messa
         number, carrier = await reminded(rig)
         before = await rig.reminders.get(number)
         named = message.format(message=carrier) if message else None
-        pressed = Inbound(rig.clock.now(), "", data.format(id=number), named, callback_id="c")
-        assert await rig.talking.listener.hear("coach", pressed) == OLD
+        pressed = Inbound(
+            rig.clock.now(), "", data.format(id=number), named, callback_id="c", id="press", cursor="behind it"
+        )
+        assert await rig.talking.listener.hear("coach", pressed, channel="here") == OLD
         assert await rig.reminders.get(number) == before
-        assert await rig.talking.listener.offset("coach") == 100
+        assert await rig.talking.listener.cursor("coach", "here") == "behind it"
 
     coach(scenario)
 

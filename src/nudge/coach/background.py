@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from nudge.attention.forward_schedule import UpcomingTask, upcoming
 from nudge.attention.gate import Gate
 from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import RULES, Answering
 from nudge.coach.background_prompt import background_prompt
 from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.facts import Purpose as FactsPurpose
@@ -24,7 +25,7 @@ from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
@@ -40,8 +41,13 @@ LOOK_AGAIN = HOUR
 UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
 RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
 """Until when an agent may ask no model; None while it may."""
-Replied = Callable[[int | str, str, Instant], Awaitable[object]]
-"""Told what the agent answered to a letter, so that a condition in words can end its reminder."""
+
+
+class Replied(Protocol):
+    """Told what the agent answered to a letter, so that a condition in words can end its reminder. `judged` is False
+    where rules answered: they cannot judge one."""
+
+    async def __call__(self, about: int | str, text: str, now: Instant, *, judged: bool) -> object: ...
 
 
 def letters_timer(agent: str, now: Instant) -> Timer:
@@ -55,7 +61,7 @@ class Background:
         store: CoachStore,
         desk: Desk,
         gate: Gate,
-        thinking: Thinking,
+        answering: Answering,
         speaking: Speaking,
         upcoming_of: UpcomingOf,
         rests_until: RestsUntil,
@@ -64,7 +70,7 @@ class Background:
         self._store = store
         self._desk = desk
         self._gate = gate
-        self._thinking = thinking
+        self._answering = answering
         self._speaking = speaking
         self._upcoming_of = upcoming_of
         self._rests_until = rests_until
@@ -89,7 +95,7 @@ class Background:
             return
         letter = letters[0]
         try:
-            decision, text = await self._think(firing, letter)
+            decision, text, judged = await self._think(firing, letter)
         except BudgetExhaustedError as error:  # there was money when we looked, and not enough for this
             until = error.refresh_at if isinstance(error, AsleepError) else Instant(now + LOOK_AGAIN)
             async with firing.settle() as settlement:
@@ -97,7 +103,8 @@ class Background:
             return
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
-            await self._replied(letter.id, decision.message or (SKIP if decision.action is Action.OK else text), now)
+            said = decision.message or (SKIP if decision.action is Action.OK else text)
+            await self._replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)
             if decision.speaks and words:
                 await self._speak(settlement, letter, words, now)
@@ -121,7 +128,8 @@ class Background:
         decision = await self._gate.decide(agent, _candidate(letter), now)
         return decision.until if isinstance(decision, Defer) else None
 
-    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
+    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str, bool]:
+        """The decision, the answer's text, and whether a model gave it."""
         agent, now = firing.timer.agent, firing.now
         targets = self._desk.targets(agent)
         state = await self._gate.state(agent, now)
@@ -135,15 +143,15 @@ class Background:
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
-        reply = await self._thinking.ask(agent, request, now, waited_for=False)
-        return parse_decision(reply.data if reply.data is not None else reply.text, now), reply.text
+        facts = await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body)
+        answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
+        return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))

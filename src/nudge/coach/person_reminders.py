@@ -11,7 +11,7 @@ from nudge.instants import Instant
 from nudge.phrases import Understood
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
 
 
@@ -59,7 +59,7 @@ class PersonReminders:
 
     async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
         """What waits to reach the person, or reached them and has no answer yet."""
-        found = await self._reminders.due_for_person(agent, now)
+        found = await self._reminders.open_for_person(agent, now)
         return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
 
     async def _mine(self, agent: str, reminder_id: str) -> Reminder:

@@ -229,14 +229,14 @@ async def _ask_channel(channel: Channel) -> str:
 async def ask_model(config: Config) -> str:
     """Ask the model's service, for free, whether it accepts the key. Raises RetryableError if nobody answers soon."""
     from nudge.clock import SystemClock
-    from nudge.models.anthropic import AnthropicModel
+    from nudge.models import open_model
 
-    model = AnthropicModel.from_settings(config.environment, clock=SystemClock())
+    assert config.provider is not None
+    model = open_model(config.provider, config.environment, clock=SystemClock())
     try:
-        await _soon(model.check_key())
+        return await _soon(model.check())
     finally:
         await model.close()
-    return "Anthropic accepts the key"
 
 
 def _database(subject: Subject) -> Iterator[Finding]:

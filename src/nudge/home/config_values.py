@@ -244,9 +244,9 @@ def _weight_words(value: str | int | Decimal) -> str | int | float:
 
 
 def _purposes() -> Collection[str]:
-    from nudge.spending.routing import PURPOSES
+    from nudge.spending.routing import DEFAULT, PURPOSES
 
-    return PURPOSES
+    return (*PURPOSES, DEFAULT)
 
 
 TEXT = Kind("a text in quotes", _text)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from nudge.errors import UsageError
+from nudge.model import Purpose
 from nudge.progress.run_calls import OpenCall
-from nudge.spending.money import Micros
+from nudge.spending.money import Amount, Micros
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
+    from nudge.spending.governor import Spending
     from nudge.spending.memory_ledger import Ledger, Reservation
 
 T = TypeVar("T")
@@ -112,6 +114,25 @@ class AsyncLedgerHolds:
         """The holds of a ledger in memory."""
         return cls(lambda call: _block(ledger, call))
 
+    @classmethod
+    def of_agent(
+        cls, spending: Spending, agent: str, *, run: str = "", purpose: str = Purpose.WORK
+    ) -> AsyncLedgerHolds:
+        """The holds of an agent in the store, on its day, its window and the accounts of `run`."""
+        return cls(
+            lambda call: spending.hold(
+                agent,
+                model=call.model,
+                input_bound=call.input_bound,
+                max_tokens=call.max_tokens,
+                min_tokens=call.min_tokens,
+                purpose=purpose,
+                run=run,
+                starts_task=call.starts_task,
+                attempt_id=call.id,
+            )
+        )
+
     async def hold(self, call: CallWanted) -> int:
         block = self._block(call)
         held = await block.__aenter__()
@@ -130,6 +151,12 @@ class AsyncLedgerHolds:
         block, held = _known(self._open, call_id)
         await block.__aexit__(type(error), error, error.__traceback__)
         return held.charged
+
+
+def no_cost(cost: Amount | None) -> None:
+    """Refuse a cost where a ledger charges by the usage: its hold would never be settled."""
+    if cost is not None:
+        raise UsageError("This guard's ledger charges calls by their usage.", next_step="Leave out cost=.")
 
 
 def wanted(call: OpenCall, min_tokens: int, starts_task: bool) -> CallWanted:
