@@ -171,6 +171,8 @@ class TestCalls:
         [
             pytest.param({"input_tokens": 90, "output_tokens": 10}, id="Anthropic's, as JSON"),
             pytest.param(SimpleNamespace(input_tokens=90, output_tokens=10), id="Anthropic's, as an object"),
+            pytest.param({"prompt_tokens": 90, "completion_tokens": 10}, id="OpenAI's, as JSON"),
+            pytest.param(SimpleNamespace(prompt_tokens=90, completion_tokens=10), id="OpenAI's, as an object"),
             pytest.param(TokenUse(input=90, output=10), id="our own"),
         ],
     )
