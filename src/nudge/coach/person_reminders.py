@@ -11,7 +11,7 @@ from nudge.instants import Instant
 from nudge.phrases import Understood
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
 
 
