@@ -7,17 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from nudge.clock import SystemClock
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.instants import Instant, Moment, as_instant
 from nudge.progress.enforcement import CRITICAL, HARD, RESTRICTED, EnforcementLevel, denied_tool
 from nudge.progress.extensions import Approver, ExtensionRequest
-from nudge.progress.guard_values import ALLOWED, CallAllowed, CallRefused, CallSettled, GuardTuning, ToolVerdict
+from nudge.progress.guard_values import (
+    ALLOWED,
+    CallAllowed,
+    CallRefused,
+    CallSettled,
+    GuardTuning,
+    TellsTime,
+    ToolVerdict,
+)
 from nudge.progress.injection import Nudge, Told, Urgency
 from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector, LoopResult
 from nudge.progress.loops.history import Step
+from nudge.progress.loops.outcomes import is_failure
 from nudge.progress.loops.signature import parsed
 from nudge.progress.phases import Phase, PhaseTracker
 from nudge.progress.reserves import PhaseReserves
@@ -42,12 +51,6 @@ _URGENCY = {LoopAction.NUDGE: Urgency.HINT, LoopAction.WARN: Urgency.WARNING, Lo
 
 _EXPLORED = "Exploring has used its share of the budget. Go on with what you know: plan, edit or report."
 _EDITED = "Editing has used its share of the budget. Test what you have, and finish."
-
-
-class TellsTime(Protocol):
-    """A clock, as far as a guard needs one."""
-
-    def now(self) -> Moment: ...
 
 
 class GuardRules(Generic[H]):
@@ -214,7 +217,7 @@ class GuardRules(Generic[H]):
         """
         self.budget.tick(self._now(now))
         args = parsed(args)
-        failed = not (error is None or error is False or error == "")
+        failed = is_failure(error)
         edits = self.phases.kinds.of(name, args) is ToolKind.EDIT
         self._can_edit |= edits
         if changed is None and edits and not failed:
