@@ -10,21 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.review import (
+    BLOCKS,
     CONTINUE,
     FINISH_OR_SKIP,
     Effects,
     Event,
     Offer,
+    Reply,
     Review,
     Said,
     Status,
     Step,
     advance,
     ask,
+    next_three,
+    questions,
+    reads_as,
     start,
 )
-from nudge.coach.review_questions import BLOCKS, questions
-from nudge.coach.review_replies import Reply, next_three, reads_as
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 ZONE = ZoneInfo("America/Toronto")

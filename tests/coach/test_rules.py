@@ -18,8 +18,7 @@ from nudge.coach.decisions import Action, parse_decision
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import parse_goals
 from nudge.coach.memory import parse_memory
-from nudge.coach.review import start
-from nudge.coach.review_questions import questions
+from nudge.coach.review import questions, start
 from nudge.coach.rules import answer
 from nudge.coach.voice import BEDTIME, HELP, pick
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
