@@ -15,11 +15,11 @@ from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import Thinking
-from nudge.coach.background_prompt import background_prompt
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.facts import Purpose as FactsPurpose
+from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import Desk
+from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError

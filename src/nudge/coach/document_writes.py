@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.coach.housekeeping import documents_timer
 from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import documents_timer
 from nudge.coach.replies import Replies
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError

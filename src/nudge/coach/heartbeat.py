@@ -13,15 +13,23 @@ from typing import Any
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import STAND_IN, Thinking
-from nudge.coach.bedtime import bedtime_nudge
-from nudge.coach.briefings import Briefing, period_key
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
 from nudge.coach.facts import DueReminder
 from nudge.coach.facts import Purpose as FactsPurpose
-from nudge.coach.heartbeat_prompt import heartbeat_prompt
-from nudge.coach.judgment import LONGEST_SILENCE, Judgment, Signature, should_ask, signature
+from nudge.coach.judgment import (
+    DECISION_SCHEMA,
+    LONGEST_SILENCE,
+    Action,
+    Decision,
+    Judgment,
+    Signature,
+    parse_decision,
+    should_ask,
+    signature,
+)
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words, fired
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
@@ -185,9 +193,7 @@ class Heartbeat:
         if bedtime:
             verdict = bedtime_nudge(now, targets, await self._desk.state(agent, now))
             if verdict.tone is None:
-                settlement.outcome(
-                    Result.SUPPRESSED, f"No bedtime message: {_sentence(verdict.reason)}", rule="bedtime"
-                )
+                settlement.outcome(Result.SUPPRESSED, f"No bedtime message. {verdict.reason}", rule="bedtime")
                 return False
         candidate = Candidate(
             Kind.BEDTIME if bedtime else Kind.HEARTBEAT,

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 from nudge.attention.requests import DELAYED_UNTIL, look_again
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.bedtime import bedtime_nudge
 from nudge.coach.briefing_run import Briefings
+from nudge.coach.briefings import bedtime_nudge
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.outside import SignOfLife, TextHistory

@@ -179,21 +179,21 @@ def summary(review: Review) -> str:
 
 def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
     reading = reads_as(event.text)
-    if reading is Reply.SKIP or (reading is Reply.NO and review.offer is Offer.FINISH_OR_SKIP):
+    if reading is Reading.SKIP or (reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP):
         return _skip(review)
-    if reading is Reply.PAUSE or (reading is Reply.NO and review.offer is not Offer.NONE):
+    if reading is Reading.PAUSE or (reading is Reading.NO and review.offer is not Offer.NONE):
         return _pause(review)
-    if reading is Reply.RESTRAINT:  # what is said to that is not the review's to say
+    if reading is Reading.RESTRAINT:  # what is said to that is not the review's to say
         return Step(replace(review, status=Status.PAUSED, offer=Offer.NONE), handled=False)
     offered = review.offer is not Offer.NONE
-    if reading is Reply.RESUME or (reading is Reply.YES and (offered or review.status is Status.PAUSED)):
+    if reading is Reading.RESUME or (reading is Reading.YES and (offered or review.status is Status.PAUSED)):
         return _resume(review, now)
     next_day = now - review.touched_at >= BREAK and local_date(now, zone) > local_date(review.touched_at, zone)
     unrelated = event.unrelated
     if unrelated is None:  # after a break or an offer only a yes takes it up again
-        unrelated = reading is Reply.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
+        unrelated = reading is Reading.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
     if not unrelated:
-        return _answer(review, event.text, now, passed=reading is Reply.NEXT)
+        return _answer(review, event.text, now, passed=reading is Reading.NEXT)
     if review.offer is Offer.FINISH_OR_SKIP or (offered and not next_day):
         return Step(replace(review, status=Status.PAUSED), handled=False)  # asked once; nobody is nagged
     offer = Offer.FINISH_OR_SKIP if next_day else Offer.CONTINUE
@@ -314,7 +314,7 @@ _NOTHING = re.compile(
 )
 
 
-class Reply(Enum):
+class Reading(Enum):
     """How a message reads. Whatever is none of the others is an answer."""
 
     YES = "yes"
@@ -329,30 +329,33 @@ class Reply(Enum):
 
 
 _PATTERNS = (
-    (Reply.YES, r"y|yes|yep|yeah|yup|sure|ok|okay|please|yes please|sure thing|let'?s do it|let'?s go|go on|go ahead"),
-    (Reply.NO, r"n|no|nope|nah|no thanks|no thank you|rather not"),
     (
-        Reply.RESUME,
+        Reading.YES,
+        r"y|yes|yep|yeah|yup|sure|ok|okay|please|yes please|sure thing|let'?s do it|let'?s go|go on|go ahead",
+    ),
+    (Reading.NO, r"n|no|nope|nah|no thanks|no thank you|rather not"),
+    (
+        Reading.RESUME,
         r"(?:let'?s )?(?:continue|resume|finish)(?: it| (?:the |with the )?review)?(?: now)?|i'?m (?:back|ready)|ready"
         r"|back(?: to (?:the )?review)?",
     ),
     (
-        Reply.PAUSE,
+        Reading.PAUSE,
         r"pause(?: it| (?:the )?review)?|later|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|stop|wait"
         r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|tomorrow",
     ),
     (
-        Reply.SKIP,
+        Reading.SKIP,
         r"skip(?: it| this week| it this week| (?:the |this )?review(?: this week)?)?"
         r"|(?:cancel|end|drop) (?:the |this )?review",
     ),
-    (Reply.NEXT, r"pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"),
+    (Reading.NEXT, r"pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"),
 )
 _COMPILED = tuple((reply, re.compile(pattern, re.IGNORECASE)) for reply, pattern in _PATTERNS)
 _ELSEWHERE = re.compile(r"/\w|remind me\b|what(?:'s| is) next\b", re.IGNORECASE)
 
 
-def reads_as(text: str) -> Reply:
+def reads_as(text: str) -> Reading:
     """How a message reads. A command, a reminder, a question back or a short wish for peace is not an answer.
 
     >>> reads_as("Not now!").value, reads_as("Skip this one").value, reads_as("I wrote every day").value
@@ -364,10 +367,10 @@ def reads_as(text: str) -> Reply:
         if pattern.fullmatch(bare):
             return reply
     if len(words.split()) <= _SHORT and recognise(words) is not None:
-        return Reply.RESTRAINT
+        return Reading.RESTRAINT
     if not words or _ELSEWHERE.match(words) or (words.endswith("?") and "\n" not in text.strip()):
-        return Reply.ELSEWHERE
-    return Reply.ANSWER
+        return Reading.ELSEWHERE
+    return Reading.ANSWER
 
 
 def next_three(answer: str) -> tuple[str, ...]:

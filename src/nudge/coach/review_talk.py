@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nudge.coach.actions import UpdateGoals
+from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
 from nudge.coach.document_writes import Edit, Pages
-from nudge.coach.effects import apply_to_goals
 from nudge.coach.goals import WEEK
 from nudge.coach.memory import add_review
 from nudge.coach.person_documents import GOALS, MEMORY, Desk

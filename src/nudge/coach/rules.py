@@ -10,8 +10,7 @@ from datetime import time
 from typing import Any
 
 from nudge.attention.bedtime import BedtimeTone
-from nudge.coach.bedtime import bedtime_nudge
-from nudge.coach.briefings import Briefing, bedtime_of, night_of
+from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
 from nudge.coach.memory import shorten
 from nudge.coach.review import ask
