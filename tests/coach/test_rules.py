@@ -19,8 +19,8 @@ from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory
 from nudge.coach.reply import parse_reply
 from nudge.coach.review import questions, start
-from nudge.coach.rules import answer
-from nudge.coach.voice import BEDTIME, HELP, pick
+from nudge.coach.rules import BEDTIME, answer
+from nudge.coach.small_talk import HELP, pick
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 GOALS = parse_goals(
