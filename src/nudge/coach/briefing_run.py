@@ -25,12 +25,12 @@ from nudge.coach.briefings import (
 from nudge.coach.facts import CoachState
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
 from nudge.coach.prompts import briefing_prompt
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
-from nudge.coach.unasked import Speaking, Words, fired, note_objection
 from nudge.errors import RetryableError
 from nudge.instants import HOUR, MINUTE, Instant, local_date
 from nudge.model import ModelRequest, Purpose, Turn
@@ -55,13 +55,13 @@ class Briefings:
         store: CoachStore,
         desk: Desk,
         thinking: Thinking,
-        speaking: Speaking,
+        pings: Pings,
         open_review: OpenReview,
     ) -> None:
         self._store = store
         self._desk = desk
         self._thinking = thinking
-        self._speaking = speaking
+        self._pings = pings
         self._open_review = open_review
 
     async def schedule(self, agent: str, now: Instant) -> None:
@@ -92,7 +92,7 @@ class Briefings:
                 await self._go_on(settlement, kind)
             return
         candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot)
-        objection = await self._speaking.objection(agent, candidate, now)
+        objection = await self._pings.objection(agent, candidate, now)
         opens = kind is not Briefing.WEEKLY_REVIEW or await self._opens_the_day(agent, slot, now)
         text = await self._words(firing, kind) if opens and objection is None else ""
         async with firing.settle() as settlement:
@@ -101,10 +101,10 @@ class Briefings:
             elif kind is Briefing.WEEKLY_REVIEW:
                 await self._begin_review(settlement, candidate, text)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             else:
-                words = Words(text, KIND, candidate, f"The {PLANS[kind].title}.")
-                if await self._speaking.say(settlement, words, now):
+                ping = Ping(text, KIND, candidate, f"The {PLANS[kind].title}.")
+                if await self._pings.send(settlement, ping, now):
                     await self._claim(agent, kind, slot, now)
             if settlement.following is None:
                 await self._go_on(settlement, kind)
@@ -136,7 +136,7 @@ class Briefings:
     async def _begin_review(self, settlement: Settlement, candidate: Candidate, opening: str) -> None:
         """The review starts like any briefing: the gate is asked. The questions after the first are replies."""
         timer, now = settlement.timer, settlement.now
-        if not await self._speaking.may_say(settlement, candidate, now):
+        if not await self._pings.admit(settlement, candidate, now):
             return
         await self._claim(timer.agent, Briefing.WEEKLY_REVIEW, timer.slot_at, now)
         if opening:
@@ -153,7 +153,7 @@ class Briefings:
         text, objection = "", None
         candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
         if verdict.tone is not None:
-            objection = await self._speaking.objection(agent, candidate, now)
+            objection = await self._pings.objection(agent, candidate, now)
             text = await self.bedtime_words(firing, verdict.tone) if objection is None else ""
         async with firing.settle() as settlement:
             if verdict.tone is None:
@@ -161,8 +161,8 @@ class Briefings:
             elif objection is not None:
                 note_objection(settlement, objection)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
-            elif await self._speaking.say(settlement, Words(text, KIND, candidate, verdict.reason, BUTTONS), now):
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
+            elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
                 await self._store.notes.set(agent, LAST_BEDTIME, int(now))
             state = await self._desk.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))

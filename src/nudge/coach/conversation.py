@@ -23,11 +23,11 @@ from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.facts import Turn as Said
 from nudge.coach.memory import PREFERENCES, set_recent_context
+from nudge.coach.messages import Replies
 from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import MEMORY, Desk
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.prompts import conversation
-from nudge.coach.replies import Replies
 from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer as by_rules

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.coach.housekeeping import documents_timer
+from nudge.coach.messages import Replies
 from nudge.coach.person_documents import Desk
-from nudge.coach.replies import Replies
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant

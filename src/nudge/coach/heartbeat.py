@@ -27,11 +27,11 @@ from nudge.coach.judgment import (
     should_ask,
     signature,
 )
+from nudge.coach.messages import Ping, Pings, fired
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
 from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words, fired
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn
@@ -67,7 +67,7 @@ class Heartbeat:
         store: CoachStore,
         desk: Desk,
         thinking: Thinking,
-        speaking: Speaking,
+        pings: Pings,
         due_of: DueOf,
         *,
         every: int = 45 * MINUTE,
@@ -80,7 +80,7 @@ class Heartbeat:
         self._store = store
         self._desk = desk
         self._thinking = thinking
-        self._speaking = speaking
+        self._pings = pings
         self._due_of = due_of
         self._every = every
         self._change_gate = change_gate
@@ -102,7 +102,7 @@ class Heartbeat:
         if await self._thinking.asleep(agent, now):
             await self._pass(firing, Result.SUPPRESSED, "The agent is asleep until its budget is refreshed.", ASLEEP)
             return
-        objection = await self._speaking.objection(agent, Candidate(Kind.HEARTBEAT), now)
+        objection = await self._pings.objection(agent, Candidate(Kind.HEARTBEAT), now)
         if objection is not None:
             await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
@@ -201,8 +201,8 @@ class Heartbeat:
             signature=said_signature(decision.message),
             due_at=settlement.timer.slot_at,
         )
-        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
-        if not await self._speaking.say(settlement, words, now):
+        ping = Ping(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
+        if not await self._pings.send(settlement, ping, now):
             return False
         if bedtime:
             await self._store.notes.set(agent, LAST_BEDTIME, int(now))

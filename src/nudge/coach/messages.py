@@ -1,0 +1,147 @@
+"""What the coach says: replies, which are free, and pings, which the gate must admit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nudge.attention.gate import Gate
+from nudge.attention.rules import Allow, Candidate, Defer, Refuse, Rule
+from nudge.coach.documents import readable
+from nudge.coach.person_documents import Desk
+from nudge.instants import MINUTE, Instant
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Settlement
+from nudge.queue.outbox import Message
+from nudge.queue.outcomes import Result
+from nudge.queue.timers import late_by
+from nudge.redaction import hide
+
+REPLY = "reply"
+TYPED = "typed"
+"""The topic of an answer to what was typed in a terminal beside the person's own channel."""
+
+LONGEST = 12_000
+"""Characters of one reply, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
+LATE = MINUTE
+"""From a minute on, a ping counts as late."""
+NOTHING_TO_SAY = "Nothing to say."
+_TRIES = 3
+_LOST = Rule.BUCKET_EMPTY
+"""Where others take every ping before we can."""
+
+Objection = Defer | Refuse
+"""What stands between the coach and the person, and whether waiting helps."""
+
+
+def clean(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text as it may leave: without this home's own secrets, whoever put them there, and without characters that
+    no store or channel takes."""
+    return hide(readable(text), secrets).replace("\0", "").strip()
+
+
+class Replies:
+    """Answers to the person: never unsolicited, so they go out whatever the hour."""
+
+    def __init__(self, delivery: Delivery, secrets: Iterable[str] = ()) -> None:
+        self._delivery = delivery
+        self._secrets = tuple(secrets)
+
+    async def post(self, agent: str, text: str, now: Instant, *, typed: bool = False, kind: str = REPLY) -> str:
+        """Put an answer into the outbox, inside the caller's transaction. Returns the text as it goes out, never empty.
+
+        The person waits for it, so it is sent once more if a crash leaves open whether it arrived.
+        """
+        shown = clean(text, self._secrets) or "Okay."
+        if len(shown) > LONGEST:
+            shown = f"{shown[: LONGEST - 1].rstrip()}…"
+        await self._delivery.post(Message(agent, shown, kind, now, asked=True, topic=TYPED if typed else ""))
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """What the coach would like to say unasked. `reason` is the outcome's if it is sent."""
+
+    text: str
+    kind: str
+    candidate: Candidate
+    reason: str
+    buttons: Sequence[tuple[str, str]] = ()
+
+
+class Pings:
+    """The only way in which the coach says something that nobody asked for."""
+
+    def __init__(self, gate: Gate, delivery: Delivery, desk: Desk, secrets: Iterable[str] = ()) -> None:
+        self._gate = gate
+        self._delivery = delivery
+        self._desk = desk
+        self._secrets = tuple(secrets)
+
+    async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
+        """A look before a model is asked for words: asking costs money, and looking does not."""
+        decision = await self._gate.decide(agent, candidate, now)
+        return None if isinstance(decision, Allow) else decision
+
+    async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
+        """Inside the settlement: the gate's decision and, if it allows, the debit; otherwise the outcome says why not.
+
+        Both happen in the transaction that writes the message, so that nothing can come between them.
+        """
+        agent = settlement.timer.agent
+        asked = candidate.asked_by_person
+        objection: Objection = Defer(Instant(now + MINUTE), _LOST) if asked else Refuse(_LOST)
+        for _ in range(_TRIES):  # more than once only on a shared database, where another daemon takes pings too
+            decision = await self._gate.decide(agent, candidate, now)
+            if not isinstance(decision, Allow):
+                objection = decision
+                break
+            if await self._gate.take(agent, decision, candidate, now):
+                return True
+        note_objection(settlement, objection)
+        return False
+
+    async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
+        """Send it, or write down why not. True if it was sent.
+
+        The gate's decision, its debit, the message and the conversation's line are one transaction.
+        """
+        text = clean(ping.text, self._secrets)
+        if not text:
+            settlement.outcome(Result.SUPPRESSED, NOTHING_TO_SAY)
+            return False
+        if not await self.admit(settlement, ping.candidate, now):
+            return False
+        timer = settlement.timer
+        await self._delivery.post(
+            Message(
+                timer.agent,
+                text,
+                ping.kind,
+                now,
+                asked=ping.candidate.set_for_time,
+                buttons=ping.buttons,
+                topic=ping.candidate.topic or "",
+                key=timer.key,
+                slot_at=timer.slot_at,
+            )
+        )
+        await self._desk.say(timer.agent, "assistant", text, now, ping.kind)
+        settlement.outcome(fired(settlement), ping.reason, text=text)
+        return True
+
+
+def note_objection(settlement: Settlement, objection: Objection) -> None:
+    """The outcome of what may not be said: later, or not at all."""
+    rule = objection.rule
+    if isinstance(objection, Defer):
+        settlement.defer(objection.until, rule.sentence, rule=rule.value)
+    else:
+        settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value)
+
+
+def fired(settlement: Settlement) -> Result:
+    """On time, or late."""
+    late = late_by(settlement.timer.slot_at, settlement.now) >= LATE
+    return Result.FIRED_LATE if late else Result.FIRED
