@@ -47,6 +47,10 @@ class Database(Protocol):
 
     def transaction(self) -> AbstractAsyncContextManager[None]: ...
 
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """A part of the open transaction that can fail alone: what it wrote is taken back, and the rest goes on."""
+        ...
+
     def wakes(self) -> AsyncIterator[None]:
         """See the Store."""
         ...

@@ -50,7 +50,7 @@ def lived_in(home: Cli, elsewhere: Path) -> sqlite3.Connection:
     # A journal that nobody has written back yet, as a running daemon leaves it.
     connection = sqlite3.connect(home.home / "nudge.db")
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("INSERT INTO notes (agent, name, value) VALUES ('coach', 'x', '1')")
+    connection.execute("INSERT INTO records (agent, name, value) VALUES ('coach', 'x', '1')")
     connection.commit()
     return connection
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Thinking
+from nudge.coach.document_writes import PENDING
 from nudge.coach.housekeeping import DOCUMENTS
 from nudge.coach.listening import Talking
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import REVIEW, Desk
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.undo import DEEDS
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant
@@ -177,6 +179,11 @@ class Rig:
         await self.hear(text, **more)
         await self.settle()
         return "\n---\n".join(self.channel.texts[before:])
+
+
+async def stored_words(rig: Rig) -> str:
+    """What the records hold of the person's words."""
+    return str([await rig.store.records.get("coach", record) for record in (PENDING, DEEDS, REVIEW)])
 
 
 Scenario = Callable[[Rig], Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.answering import DOWN_SINCE, REST_UNTIL, STAND_IN, Thinking
+from nudge.coach.answering import MODEL_OUTAGE, STAND_IN, Outage, Thinking
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import (
@@ -99,7 +99,9 @@ def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
         else:
             with pytest.raises(ModelUnavailableError):
                 await thinking.ask(AGENT, request(), at(minutes), waited_for=False)
-        assert await world.store.notes.get(AGENT, DOWN_SINCE) == NOON
+        outage = await world.store.records.get(AGENT, MODEL_OUTAGE)
+        assert outage is not None
+        assert outage.since == NOON
 
     in_thought(tmp_path, script, AWAY)
 
@@ -117,7 +119,7 @@ def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
         await thinking.ask(AGENT, request(), NOON, waited_for=True)
         assert (await thinking.ask(AGENT, request(), at(60), waited_for=False)).model == "scripted"
-        assert await world.store.notes.all(AGENT, "model.") == {}
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
         spender.answers = [AWAY]
         with pytest.raises(ModelUnavailableError):  # a new outage begins anew
             await thinking.ask(AGENT, request(), at(61), waited_for=False)
@@ -127,10 +129,10 @@ def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
 
 def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
-        await world.store.notes.set(AGENT, DOWN_SINCE, int(at(600)))  # by a clock that was wrong
+        await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(at(600)))  # by a clock that was wrong
         with pytest.raises(ModelUnavailableError):
             await thinking.ask(AGENT, request(), NOON, waited_for=False)
-        assert await world.store.notes.get(AGENT, DOWN_SINCE) == NOON
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, tried_at=NOON)
 
     in_thought(tmp_path, script, AWAY)
 
@@ -152,7 +154,7 @@ def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int,
             assert (reply.model, len(spender.calls)) == ("offline", 1)
         reply = await thinking.ask(AGENT, request(), Instant(NOON + asked_after), waited_for=True)
         assert (reply.model, len(spender.calls)) == ("scripted", 2)
-        assert await world.store.notes.get(AGENT, REST_UNTIL) is None
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_thought(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after), "Hello")
 
@@ -161,14 +163,14 @@ def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> N
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
         for minutes in (0, 10, 20):
             await thinking.ask(AGENT, request(), at(minutes), waited_for=True)
-        assert await world.store.notes.get(AGENT, REST_UNTIL) == NOON + HOUR
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, rest_until=Instant(NOON + HOUR))
 
     in_thought(tmp_path, script, ModelUnavailableError("pause", retry_after=3600))
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) -> None:
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
-        await world.store.notes.set(AGENT, REST_UNTIL, int(NOON + 3 * DAY))
+        await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(NOON, rest_until=Instant(NOON + 3 * DAY)))
         assert (await thinking.ask(AGENT, request(), NOON, waited_for=True)).model == "scripted"
 
     in_thought(tmp_path, script, "Hello")
@@ -180,7 +182,7 @@ def test_no_money_is_no_outage(tmp_path: Path) -> None:
             await thinking.ask(AGENT, request(), NOON, waited_for=False)
         with pytest.raises(BudgetExhaustedError):
             await thinking.ask(AGENT, request(), at(600), waited_for=False)
-        assert await world.store.notes.all(AGENT, "model.") == {}
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_thought(tmp_path, script, BudgetExhaustedError("spent"))
 
@@ -190,7 +192,7 @@ def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Ex
     async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
         with pytest.raises(type(error)):
             await thinking.ask(AGENT, request(), NOON, waited_for=True)
-        assert await world.store.notes.all(AGENT, "model.") == {}
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_thought(tmp_path, script, error)
 

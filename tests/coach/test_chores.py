@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nudge.attention.requests import DELAYED_UNTIL, ask_again_timer
+from nudge.attention.requests import ask_again_timer
 from nudge.coach.housekeeping import NO_SIGNAL_QUESTION, SIGNAL_ASKED, activity_timer
 from nudge.coach.notices import failure_notice, notice_timer
 from nudge.coach.store import Saying
@@ -28,7 +28,8 @@ async def delay(world: World, minutes: int, words: str = "30 more min") -> None:
     """What the conversation does when the person asks for more time."""
     until = Instant(world.clock.now() + minutes * MINUTE)
     async with world.store.transaction():
-        await world.store.notes.set(AGENT, DELAYED_UNTIL, int(until))
+        await world.gate.row(AGENT, world.clock.now())
+        await world.store.attention.set_delayed(AGENT, until)
         await world.store.timers.set(ask_again_timer(AGENT, until, words))
     world.dispatcher.poke()
 
@@ -45,7 +46,7 @@ def test_more_time_is_given_and_then_asked_about(tmp_path: Path, store_url: str)
         assert world.channel.sent == [
             (Instant(NOON + 31 * MINUTE), "You said “30 more min” — time's up. How does it look?")
         ]
-        assert await world.store.notes.get(AGENT, DELAYED_UNTIL) is None
+        assert (await world.gate.row(AGENT, world.clock.now())).delayed_until is None
         assert [row.result for row in await world.outcomes("ask-again")] == [Result.FIRED]
 
     in_world(tmp_path, scenario, NOON, url=store_url)
@@ -139,7 +140,7 @@ def test_a_signal_that_stopped_is_asked_about_once_until_it_comes_back(tmp_path:
             await phone(world)
             await world.clock.sleep(40 * HOURS)
             assert questions(world) == ["20 10:00", "23 10:00"]
-        assert await world.store.notes.get(AGENT, SIGNAL_ASKED) is not None
+        assert await world.store.records.get(AGENT, SIGNAL_ASKED) is not None
 
     in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
 

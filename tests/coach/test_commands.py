@@ -8,6 +8,8 @@ import pytest
 
 from nudge.coach.buttons import OLD
 from nudge.coach.commands import read_command
+from nudge.coach.housekeeping import SIGNAL_ASKED
+from nudge.coach.inbound import CURSOR
 from nudge.errors import NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.channel import Inbound
@@ -38,14 +40,14 @@ def test_reading_a_command(text: str, read: tuple[str, str] | None) -> None:
 
 def test_ping_is_silent_and_not_part_of_the_conversation(coach_everywhere: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        await rig.store.notes.set("coach", "activity.asked", 1)
+        await rig.store.records.set("coach", SIGNAL_ASKED, Instant(1))
         assert await rig.say("/ping") == ""
         assert await rig.store.activity.since("coach", Instant(0)) == [NOON]
         assert await rig.store.conversations.recent("coach") == []
         row = await rig.store.attention.get("coach")
         assert row is not None
         assert (row.last_activity, row.last_conversation) == (NOON, None)
-        assert await rig.store.notes.get("coach", "activity.asked") is None
+        assert await rig.store.records.get("coach", SIGNAL_ASKED) is None
         timer = await rig.store.timers.get("coach", "activity-check")
         assert timer is not None
         assert timer.due_at == NOON + DAY
@@ -142,7 +144,7 @@ def test_remind(coach: Any, text: str, says: str) -> None:
         said = await rig.say(text)
         assert says in said
         assert len(await rig.reminders.list("coach")) == said.startswith("I'll remind you")
-        assert await rig.store.notes.get("coach", "telegram.offset") == 2
+        assert await rig.store.records.get("coach", CURSOR) == 2
 
     coach(scenario)
 

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
-from nudge.coach.inbound import OFFSET, RESEND
+from nudge.coach.document_writes import PENDING
+from nudge.coach.inbound import CURSOR, RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
 from nudge.reminders.reminder import Source
 from nudge.reminders.spec import ReminderSpec
-from tests.coach.rig import Rig, Scripted, says
+from tests.coach.rig import Rig, Scripted, says, stored_words
 from tests.times import NOON
 
 
@@ -30,7 +31,7 @@ def test_a_message_gets_one_reply_and_both_are_remembered(coach_everywhere: Any)
         assert row.last_conversation == NOON
         assert "They asked how to start." in rig.document("MEMORY.md")
         assert await rig.store.timers.of_agent("coach", prefix="turn:") == []
-        assert await rig.store.notes.get("coach", OFFSET) == 2
+        assert await rig.store.records.get("coach", CURSOR) == 2
 
     coach_everywhere(scenario, Scripted(says("With one page.", context="They asked how to start.")))
 
@@ -291,7 +292,7 @@ def test_a_key_in_a_message_is_neither_stored_nor_shown_to_the_model(coach: Any)
         said = await rig.say("my key is sk-ant-abcdefghijklmnop and hunter-two-secret")
         assert "AAF-this" not in said
         assert LEFT_OUT in said
-        kept = str(await sayings(rig)) + str(await rig.store.notes.all("coach")) + rig.document("MEMORY.md")
+        kept = str(await sayings(rig)) + await stored_words(rig) + rig.document("MEMORY.md")
         assert "abcdefghijklmnop" not in kept
         assert "hunter-two-secret" not in kept
 
@@ -324,7 +325,7 @@ def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
         rig.desk.write = write  # type: ignore[method-assign]
         await rig.settle(60)
         assert "- I like tea" in rig.document("MEMORY.md")
-        assert await rig.store.notes.get("coach", "pages.pending") is None
+        assert await rig.store.records.get("coach", PENDING) is None
 
     coach(scenario)
 
@@ -334,7 +335,7 @@ def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coa
         finish, pages = rig.talking.pages.finish, rig.talking.pages
 
         async def late(agent: str, now: Instant) -> None:
-            if await rig.store.notes.get("coach", "pages.pending"):
+            if await rig.store.records.get("coach", PENDING):
                 rig.write("MEMORY.md", "# mine\n")
             await finish(agent, now)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.answering import MODEL_OUTAGE
 from nudge.coach.briefings import Briefing
 from nudge.coach.facts import DueReminder
 from nudge.coach.heartbeat import JUDGMENT
@@ -175,7 +176,8 @@ async def _phone(world: World) -> None:
 
 
 async def _delayed(world: World) -> None:
-    await world.store.notes.set(AGENT, "delayed_until", int(NOON + 3 * HOUR))
+    await world.gate.row(AGENT, NOON)
+    await world.store.attention.set_delayed(AGENT, Instant(NOON + 3 * HOUR))
 
 
 async def _nothing(world: World) -> None:
@@ -468,7 +470,7 @@ def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_th
             (row,) = await world.outcomes()
             assert (row.result, row.final) == (Result.FAILED, True)
             assert "out of order (503)" in row.reason
-            assert await world.store.notes.get(AGENT, JUDGMENT) is None
+            assert await world.store.records.get(AGENT, JUDGMENT) is None
             assert [line["decision"] for line in world.log] == ["no answer"]
             await world.clock.sleep(BEAT)
             assert len(spender.calls) == 2
@@ -480,7 +482,7 @@ def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_th
         rows = await world.outcomes()
         assert [row.result for row in rows] == [Result.FAILED, Result.FIRED, Result.FIRED]
         assert rows[2].reason == "heartbeat_ok: This is the first judgment."  # the rules' own was none
-        assert await world.store.notes.all(AGENT, "model.") == {}
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_world(tmp_path, scenario, NOON, url=store_url, spender=spender)
 
@@ -510,7 +512,7 @@ def test_a_call_that_does_not_fit_the_budget_is_no_failure(tmp_path: Path) -> No
         await world.run_for(BEAT + 1)
         (row,) = await world.outcomes()
         assert (row.result, row.detail["rule"]) == (Result.SUPPRESSED, "budget")
-        assert await world.store.notes.all(AGENT, "model.") == {}
+        assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_world(tmp_path, scenario, NOON, spender=spender)
 

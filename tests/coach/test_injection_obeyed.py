@@ -242,7 +242,7 @@ async def _check_rows(rig: Rig, before_ids: set[str]) -> None:
         assert reminder.to_person
         assert reminder.id in before_ids or reminder.source is Source.CHAT
     kinds = {timer.kind for timer in await rig.store.timers.of_agent("coach")}
-    assert kinds <= {"reminder", "deliver", "documents", "activity-check", "pages", "review-timeout"}
+    assert kinds <= {"reminder", "deliver", "documents", "activity-check", "document-writes", "review-timeout"}
     row = await rig.store.attention.get("coach")
     assert row is not None
     assert row.quiet_until is None or row.quiet_until <= NOON + 7 * DAY + 3 * HOUR

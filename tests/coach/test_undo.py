@@ -15,7 +15,7 @@ from nudge.home.logs import LogRedaction
 from nudge.instants import DAY, HOUR, Instant
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.reminders.reminder import Status
-from tests.coach.rig import Rig, Scripted, says
+from tests.coach.rig import Rig, Scripted, says, stored_words
 from tests.times import NOON
 
 
@@ -161,7 +161,7 @@ def test_redact_leaves_no_trace_anywhere(coach_everywhere: Any, tmp_path: Path) 
         assert [one.content for one in await rig.store.conversations.recent("coach")][-1] == "hello there"
         kept = [
             rig.document("MEMORY.md"),
-            str(await rig.store.notes.all("coach")),
+            await stored_words(rig),
             str(await rig.store.outbox.recent("coach", limit=100)),
             str(await rig.store.outcomes.recent(agent="coach")),
             str(await rig.store.feed.recent(agent="coach")),

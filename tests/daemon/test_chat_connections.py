@@ -73,7 +73,7 @@ def test_an_answer_goes_where_the_question_came_from(
         beside.listened()
         if not listening:
             await rig.clock.sleep(11)
-        number = await rig.store.outbox.put(Message("coach", "hi", "reply", NOON, topic="typed" if typed else ""))
+        number = await rig.store.outbox.put(Message("coach", "hi", "reply", NOON, typed=typed))
         assert isinstance(await beside.send(Outbound(number, "hi")), Receipt)
         assert rig.channel.texts == (["hi"] if on_channel else [])
         shown = (await ChatDesk(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]

@@ -89,7 +89,7 @@ class Invariants:
             self._fail("nothing sent twice", f"chatter {message.id} ({row.text[:40]!r}) was repeated")
         if seen > 2:
             self._fail("nothing sent twice", f"message {message.id} arrived {seen} times")
-        exact = self._is_exact(row.kind, row.topic, row.asked, row.key, row.slot_at)
+        exact = self._is_exact(row.reminder_id, row.asked, row.key, row.slot_at)
         # Written just before they began it may still be on its way; what is older is asked about once more.
         decided_at = row.created_at if 0 <= arrival.at - row.created_at < FRESH else arrival.at
         if row.kind != "reply" and not exact and is_quiet(decided_at):
@@ -153,7 +153,7 @@ class Invariants:
             self.last_message = row["id"]
             if row["kind"] == "reply":
                 continue
-            exact = self._is_exact(row["kind"], row["topic"], bool(row["asked"]), row["key"], row["slot_at"])
+            exact = self._is_exact(row["reminder_id"], bool(row["asked"]), row["key"], row["slot_at"])
             pings += not exact
             if is_quiet(Instant(row["created_at"])) and not exact:
                 self._fail("quiet hours", f"{row['kind']} {row['text'][:40]!r} was written in the quiet hours")
@@ -176,14 +176,14 @@ class Invariants:
             if sum(_night(one["created_at"]) == night for one in told) > BEDTIMES_A_NIGHT:
                 self._fail("one briefing per period", f"more than three bedtime messages in the night of {night}")
 
-    def _is_exact(self, kind: str, topic: str, asked: bool, key: str, slot_at: int | None) -> bool:
+    def _is_exact(self, reminder_id: str, asked: bool, key: str, slot_at: int | None) -> bool:
         """Whether the person chose this very time, so that quiet hours and the budget do not apply."""
-        if kind != "reminder" or not topic.startswith("r-"):
+        if not reminder_id:
             return asked
         for one in self._all("SELECT detail FROM outcomes WHERE key = ? AND slot_at = ?", key, slot_at):
             if json.loads(one["detail"]).get("snoozed"):
                 return True
-        (row,) = self._all("SELECT source FROM reminders WHERE id = ?", topic) or ({"source": ""},)
+        (row,) = self._all("SELECT source FROM reminders WHERE id = ?", reminder_id) or ({"source": ""},)
         return row["source"] in BY_THE_PERSON
 
     def _what_is_to_be_sent_has_a_timer(self) -> None:
@@ -232,8 +232,9 @@ class Invariants:
 
     def _no_reminder_is_lost(self) -> None:
         """What the person set for a time has reached them, unless it still waits, was answered, or nobody can know."""
-        reached = {arrival.row.topic for arrival in self.arrivals}
-        reached |= {row["topic"] for row in self._all("SELECT topic FROM outbox WHERE state IN ('pending', 'sending')")}
+        reached = {arrival.row.reminder_id for arrival in self.arrivals}
+        waiting = self._all("SELECT reminder_id FROM outbox WHERE state IN ('pending', 'sending')")
+        reached |= {row["reminder_id"] for row in waiting}
         now = self.now()
         for row in self._all("SELECT * FROM reminders WHERE to_person = 1 AND source IN ('cli', 'chat')"):
             if row["id"] in reached or row["status"] in ("active", "paused", "cancelled"):

@@ -204,8 +204,8 @@ NIGHT = toronto(2026, 2, 18, 1, 59)
 QUIET = Person(TORONTO, QuietHours(2 * 60, 10 * 60, TORONTO))
 
 
-def written(text: str, kind: str, *, asked: bool = False, key: str = "", topic: str = "") -> Message:
-    return Message("coach", text, kind, NIGHT, asked=asked, key=key or text, slot_at=NIGHT, topic=topic)
+def written(text: str, kind: str, *, asked: bool = False, key: str = "", reminder_id: str = "") -> Message:
+    return Message("coach", text, kind, NIGHT, asked=asked, key=key or text, slot_at=NIGHT, reminder_id=reminder_id)
 
 
 def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_never_wait(in_store: InStore) -> None:
@@ -218,8 +218,8 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
         delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET))
         for one in (
             written("answer", "reply", asked=True),
-            written("mine", "reminder", asked=True, topic="r-aaaaaa"),
-            written("the role's", "reminder", asked=True, topic="r-bbbbbb"),
+            written("mine", "reminder", asked=True, reminder_id="r-aaaaaa"),
+            written("the role's", "reminder", asked=True, reminder_id="r-bbbbbb"),
             written("idea", "heartbeat"),
             written("go to bed", "briefing", key="briefing:bedtime"),
             written("good morning", "briefing", key="briefing:morning"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.outcomes import Result
 from nudge.reminders.reminder import Source, Status
 from nudge.simulation.virtual_time import VirtualClock
@@ -38,7 +39,7 @@ def test_a_reminder_to_the_person_is_sent_with_three_buttons(in_store: InStore) 
             ("Skip", f"skip:{made.id}"),
         ]
         (row,) = await world.store.outbox.recent("coach")
-        assert (row.kind, row.asked, row.topic, row.key, row.slot_at) == (
+        assert (row.kind, row.asked, row.reminder_id, row.key, row.slot_at) == (
             "reminder",
             True,
             made.id,
@@ -171,15 +172,15 @@ def test_an_idle_check_fires_once_per_idle_spell(in_store: InStore) -> None:
         running = asyncio.create_task(daemon.run())
         await look(20)
         assert seen == [5]
-        await world.store.notes.set("coach", "activity", {"at": world.now})  # a turn ended at minute 20
+        await world.store.records.set("coach", IDLE_SINCE, world.now)  # a turn ended at minute 20
         await look(4)
-        await world.store.notes.set("coach", "activity", {"at": world.now})  # and another at 24
+        await world.store.records.set("coach", IDLE_SINCE, world.now)  # and another at 24
         await look(20)
         assert seen == [5, 29]
         assert await world.results() == [(5, "fired"), (29, "fired")]
         lease = await world.store.lanes.claim("coach", "turn", world.now, Instant(world.now + 9 * MINUTE))
         assert lease
-        await world.store.notes.set("coach", "activity", {"at": world.now})  # 44; a turn runs from here to 53
+        await world.store.records.set("coach", IDLE_SINCE, world.now)  # 44; a turn runs from here to 53
         await look(9)
         await world.store.lanes.release(lease)
         assert seen == [5, 29]

@@ -15,7 +15,7 @@ from nudge.home.folder import Home
 from nudge.home.seeds import HomeSeeds
 from nudge.instants import HOUR, MINUTE, SECOND, Instant
 from nudge.reminders.reminder import Reminder, Source, Status
-from nudge.reminders.seeding import problems_note
+from nudge.reminders.seeding import PROBLEMS
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.store import SqlStore
 from nudge.testing import memory_store
@@ -97,7 +97,7 @@ async def seed(world: World) -> None:
 
 
 async def problems(world: World, source: Source) -> list[str]:
-    return [text for text, _ in await world.store.notes.get("coach", problems_note(source)) or []]
+    return [one.text for one in await world.store.records.get("coach", PROBLEMS.of(source.value)) or ()]
 
 
 def test_a_role_creates_its_reminders_once(in_store: InStore, tmp_path: Path) -> None:

@@ -8,9 +8,16 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from nudge.attention.requests import Wishes
+from nudge.coach.answering import MODEL_OUTAGE
+from nudge.coach.inbound import CURSOR
+from nudge.coach.undo import DEEDS, Deed
 from nudge.errors import StoreCorruptError, StoreError, StoreNewerError
-from nudge.stores.blocks import latest_version
-from nudge.stores.open import open_sqlite, open_store
+from nudge.instants import Instant
+from nudge.queue.agents import IDLE_SINCE
+from nudge.reminders.seeding import PROBLEMS, Problem
+from nudge.stores.blocks import latest_version, migrations
+from nudge.stores.open import open_sqlite, open_store, sqlite_path
 
 
 async def test_two_openings_at_once_migrate_once(durable_url: str) -> None:
@@ -65,3 +72,63 @@ async def test_a_database_from_the_future_is_refused(durable_url: str) -> None:
     await first.close()
     with pytest.raises(StoreNewerError, match=r"newer nudge .*999"):
         await open_store(durable_url)
+
+
+OLD_ROWS = """
+INSERT INTO agents VALUES ('coach', 'coach', 1, NULL);
+INSERT INTO notes VALUES ('coach', 'activity', '{"at": 5}');
+INSERT INTO notes VALUES ('coach', 'telegram.offset', '17');
+INSERT INTO notes VALUES ('coach', 'delayed_until', '9');
+INSERT INTO notes VALUES ('coach', 'model.down_since', '3');
+INSERT INTO notes VALUES ('coach', 'problems:role', '[["line 3: no", "v1"]]');
+INSERT INTO notes VALUES ('coach', 'undo', '[{"words": "quiet", "edits": [], "reminders": [], "wishes":
+ {"quiet_until": 7, "busy_until": null, "left_alone": false, "delayed_until": null}, "said": 1, "noted": []}]');
+INSERT INTO attention (agent, capacity, refill_minutes, level, last_refill, daily_used_reset, critical_reset_date)
+ VALUES ('coach', 5, 90, 0, 0, '2026-02-20', '2026-02-20');
+INSERT INTO timers VALUES ('coach', 'pages', 'pages', 1, 1, '{}', 'coach', 0);
+INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, possibly_repeated, attempts, error, receipt,
+ topic, key) VALUES ('coach', 'Call Mum', 'reminder', 1, 1, '[]', 'pending', 0, 0, '', '[]', 'r-abc123', 'k');
+INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, possibly_repeated, attempts, error, receipt,
+ topic, key) VALUES ('coach', 'Hi', 'reply', 2, 1, '[]', 'pending', 0, 0, '', '[]', 'typed', '');
+INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, possibly_repeated, attempts, error, receipt,
+ topic, key) VALUES ('coach', 'Bed?', 'heartbeat', 3, 0, '[]', 'pending', 0, 0, '', '[]', 'bedtime', '');
+"""
+
+
+async def test_what_was_kept_as_notes_is_kept_as_records(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A home from before records: every fact is found under its new name."""
+    for module in ("nudge.stores.sqlite", "nudge.stores.postgres"):
+        monkeypatch.setattr(f"{module}.latest_version", lambda: 8)
+        monkeypatch.setattr(f"{module}.migrations", lambda: migrations()[:8])
+    await (await open_store(durable_url)).close()
+    monkeypatch.undo()
+    _run(durable_url, OLD_ROWS.replace("\n ", " "))
+    store = await open_store(durable_url)
+    try:
+        assert await store.records.get("coach", IDLE_SINCE) == 5
+        assert await store.records.get("coach", CURSOR) == 17
+        assert await store.records.get("coach", PROBLEMS.of("role")) == (Problem("line 3: no", "v1"),)
+        assert await store.records.get("coach", MODEL_OUTAGE) is None
+        assert await store.records.get("coach", DEEDS) == (Deed("quiet", wishes=Wishes(Instant(7)), said=1),)
+        row = await store.attention.get("coach")
+        assert row is not None
+        assert row.delayed_until == 9
+        assert [timer.kind for timer in await store.timers.of_agent("coach")] == ["document-writes"]
+        sent = [(one.kind, one.reminder_id, one.typed, one.topic) for one in await store.outbox.recent("coach")]
+        assert sent == [
+            ("heartbeat", "", False, "bedtime"),
+            ("reply", "", True, ""),
+            ("reminder", "r-abc123", False, ""),
+        ]
+    finally:
+        await store.close()
+
+
+def _run(url: str, script: str) -> None:
+    if url.startswith("sqlite:"):
+        with sqlite3.connect(sqlite_path(url)) as connection:
+            connection.executescript(script)
+        connection.close()
+    else:
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute(script)

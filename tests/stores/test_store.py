@@ -299,19 +299,6 @@ async def test_a_message_walks_from_pending_to_sent(store: SqlStore) -> None:
     assert await store.outbox.by_receipt("worker", "18") is None
 
 
-async def test_notes_hold_json(store: SqlStore) -> None:
-    await store.notes.set("coach", "state.quiet", {"until": None, "ü": [1, 2]})
-    await store.notes.set("coach", "state.quiet", {"until": 5})
-    await store.notes.set("coach", "other", 1)
-    assert await store.notes.get("coach", "state.quiet") == {"until": 5}
-    async with store.transaction():
-        assert await store.notes.lock("coach", "state.quiet") == {"until": 5}
-        assert await store.notes.lock("coach", "nothing") is None
-    assert await store.notes.all("coach", "state.") == {"state.quiet": {"until": 5}}
-    await store.notes.delete("coach", "other")
-    assert await store.notes.get("coach", "other") is None
-
-
 async def test_an_exception_in_a_transaction_leaves_nothing_behind(store: SqlStore) -> None:
     with pytest.raises(ZeroDivisionError):
         async with store.transaction():

@@ -13,8 +13,12 @@ from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
 from nudge.instants import Instant, local_date
+from nudge.queue.records import Record, whole
 
-CONFIGURED = "attention.configured"
+CONFIGURED: Record[tuple[int, int]] = Record(
+    "attention.configured", lambda data: (whole(data[0]), whole(data[1])), lambda size: list(size)
+)
+"""The capacity and the refill time that were last taken over from the configuration."""
 
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
 """The coming instants of an agent's routines with a reserve."""
@@ -107,14 +111,14 @@ class Gate:
 
     async def take_over(self, agent: str, now: Instant) -> None:
         """Let a changed configuration count, once. What was set by command since it was last taken over stays."""
-        wanted = [self._capacity, self._refill_minutes]
+        wanted = (self._capacity, self._refill_minutes)
         async with self._store.transaction():
-            before = await self._store.notes.get(agent, CONFIGURED)
+            before = await self._store.records.get(agent, CONFIGURED)
             if before == wanted:
                 return
             if before is not None:
                 await self.resize(agent, self._capacity, self._refill_minutes, now)
-            await self._store.notes.set(agent, CONFIGURED, wanted)
+            await self._store.records.set(agent, CONFIGURED, wanted)
 
     def _night(self, agent: str, now: Instant) -> date:
         person = self._person_of(agent)

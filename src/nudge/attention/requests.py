@@ -12,6 +12,7 @@ from nudge.attention.store import AttentionStore
 from nudge.instants import Instant
 from nudge.queue.delivery import HELD
 from nudge.queue.inbox import LETTERS as LETTERS
+from nudge.queue.records import moment_or_none
 from nudge.queue.timers import Timer
 
 _LIFTED = frozenset(rule.value for rule in (Rule.QUIET_HOURS, Rule.QUIET_MODE, Rule.LEFT_ALONE, Rule.BUSY))
@@ -34,7 +35,6 @@ async def _is_held(store: AttentionStore, timer: Timer) -> bool:
     return row is not None and row.detail.get("rule") in _LIFTED
 
 
-DELAYED_UNTIL = "delayed_until"
 ASK_AGAIN = "ask-again"
 
 
@@ -52,11 +52,12 @@ class Wishes:
 
     @classmethod
     def from_json(cls, data: Any) -> Wishes:
-        def at(name: str) -> Instant | None:
-            value = data.get(name)
-            return Instant(value) if isinstance(value, int) else None
-
-        return cls(at("quiet_until"), at("busy_until"), bool(data.get("left_alone")), at("delayed_until"))
+        return cls(
+            moment_or_none(data["quiet_until"]),
+            moment_or_none(data["busy_until"]),
+            bool(data["left_alone"]),
+            moment_or_none(data["delayed_until"]),
+        )
 
 
 class PersonWishes:
@@ -67,10 +68,7 @@ class PersonWishes:
     async def now(self, agent: str, now: Instant) -> Wishes:
         """What is in force, whether or not its time is over."""
         row = await self._gate.row(agent, now)
-        delayed = await self._store.notes.get(agent, DELAYED_UNTIL)
-        return Wishes(
-            row.quiet_until, row.busy_until, row.left_alone, Instant(delayed) if isinstance(delayed, int) else None
-        )
+        return Wishes(row.quiet_until, row.busy_until, row.left_alone, row.delayed_until)
 
     async def wrote(self, agent: str, said_at: Instant, now: Instant) -> Wishes:
         """The person wrote, whatever it was: a conversation is going on, and "leave me alone" is over. The wishes
@@ -120,11 +118,11 @@ class PersonWishes:
         if wishes.delayed_until is not None and wishes.delayed_until > now:
             await self._delay(agent, wishes.delayed_until, "")
         else:
-            await self._store.notes.delete(agent, DELAYED_UNTIL)
+            await self._store.attention.set_delayed(agent, None)
             await self._store.timers.cancel(agent, ASK_AGAIN)
 
     async def _delay(self, agent: str, until: Instant, words: str) -> None:
-        await self._store.notes.set(agent, DELAYED_UNTIL, int(until))
+        await self._store.attention.set_delayed(agent, until)
         await self._store.timers.set(ask_again_timer(agent, until, words))
 
 

@@ -22,6 +22,7 @@ class AttentionRow:
     quiet_until: Instant | None = None
     left_alone: bool = False
     busy_until: Instant | None = None
+    delayed_until: Instant | None = None
     last_conversation: Instant | None = None
     last_activity: Instant | None = None
     bedtime: BedtimeCount = field(default_factory=BedtimeCount)

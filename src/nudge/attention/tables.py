@@ -32,6 +32,9 @@ class AttentionTable:
     async def set_busy(self, agent: str, until: Instant | None) -> None:
         await self._db.run("attention_set_busy", {"agent": agent, "until": until})
 
+    async def set_delayed(self, agent: str, until: Instant | None) -> None:
+        await self._db.run("attention_set_delayed", {"agent": agent, "until": until})
+
     async def set_left_alone(self, agent: str, on: bool) -> None:
         await self._db.run("attention_set_left_alone", {"agent": agent, "on": int(on)})
 
@@ -92,6 +95,7 @@ def _row(row: Row) -> AttentionRow:
         row["quiet_until"],
         bool(row["left_alone"]),
         row["busy_until"],
+        row["delayed_until"],
         row["last_conversation"],
         row["last_activity"],
         BedtimeCount(night, row["bedtime_sent"]),

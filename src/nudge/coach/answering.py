@@ -7,7 +7,7 @@ still gets an answer) and while the service has been away for a whole heartbeat,
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
 from nudge.coach.facts import CoachFacts
@@ -15,6 +15,7 @@ from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
 from nudge.instants import DAY, MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
+from nudge.queue.records import Record, moment, moment_or_none
 
 log = logging.getLogger("nudge.thinking")
 
@@ -22,9 +23,6 @@ OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
 LONGEST_REST = DAY
 """A service that says "in a year" is asked again tomorrow."""
-DOWN_SINCE = "model.down_since"
-REST_UNTIL = "model.rest_until"
-IN_VAIN = "model.in_vain"
 SPARED = 5 * MINUTE
 """So long after a call in vain nobody is made to wait for another: one takes minutes of trying again."""
 STAND_IN = "stand_in"
@@ -32,6 +30,22 @@ STAND_IN = "stand_in"
 
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The model's service is away: since when, until when it asked for a rest, and when a call last got no answer."""
+
+    since: Instant
+    rest_until: Instant | None = None
+    tried_at: Instant | None = None
+
+
+MODEL_OUTAGE: Record[Outage] = Record(
+    "model.outage",
+    lambda data: Outage(moment(data["since"]), moment_or_none(data["rest_until"]), moment_or_none(data["tried_at"])),
+    asdict,
+)
 
 
 class Spender(Protocol):
@@ -66,10 +80,11 @@ class Thinking:
         """
         if self._spender is None:
             return await self._rules.complete(request)
-        if waited_for and await self._in_vain(agent, now):
+        outage = await self._store.records.get(agent, MODEL_OUTAGE)
+        if waited_for and outage is not None and _tried_lately(outage, now):
             return await self.by_rules(request)
         try:
-            await self._rest(agent, now)
+            _respect_rest(outage, now)
             reply = await self._spender.call(agent, request, now)
         except (StoreError, LostLeaseError):
             raise
@@ -83,10 +98,8 @@ class Thinking:
                 raise
             log.warning("the rules answer for %s: %s", agent, error)
             return await self.by_rules(request)
-        if await self._store.notes.get(agent, DOWN_SINCE) is not None:
-            async with self._store.transaction():
-                for name in (DOWN_SINCE, REST_UNTIL, IN_VAIN):
-                    await self._store.notes.delete(agent, name)
+        if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
+            await self._store.records.delete(agent, MODEL_OUTAGE)
         return reply
 
     async def by_rules(self, request: ModelRequest) -> ModelReply:
@@ -97,28 +110,31 @@ class Thinking:
         reply = await self._rules.complete(request)
         return reply if self._spender is None else replace(reply, details={**reply.details, STAND_IN: True})
 
-    async def _in_vain(self, agent: str, now: Instant) -> bool:
-        tried = await self._store.notes.get(agent, IN_VAIN)
-        return isinstance(tried, int) and 0 <= now - tried < SPARED
-
-    async def _rest(self, agent: str, now: Instant) -> None:
-        """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set
-        back) is none."""
-        until = await self._store.notes.get(agent, REST_UNTIL)
-        if isinstance(until, int) and 0 < until - now <= LONGEST_REST:
-            raise ModelUnavailableError("The model's service asked for a rest.", retry_after=(until - now) / SECOND)
-
     async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
         """Since when the service is away, as far as the store knows; the first failure is written down."""
         async with self._store.transaction():
+            outage = await self._store.records.get(agent, MODEL_OUTAGE)
+            if outage is None:
+                outage = Outage(now)
+            elif outage.since > now:
+                outage = replace(outage, since=now)
             wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
             if wait is not None:
                 rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
-                await self._store.notes.set(agent, REST_UNTIL, int(now + rest))
+                outage = replace(outage, rest_until=Instant(now + rest))
             elif isinstance(error, ModelUnavailableError):
-                await self._store.notes.set(agent, IN_VAIN, int(now))
-            since = await self._store.notes.get(agent, DOWN_SINCE)
-            if not isinstance(since, int) or since > now:
-                since = int(now)
-                await self._store.notes.set(agent, DOWN_SINCE, since)
-        return Instant(since)
+                outage = replace(outage, tried_at=now)
+            await self._store.records.set(agent, MODEL_OUTAGE, outage)
+        return outage.since
+
+
+def _tried_lately(outage: Outage, now: Instant) -> bool:
+    return outage.tried_at is not None and 0 <= now - outage.tried_at < SPARED
+
+
+def _respect_rest(outage: Outage | None, now: Instant) -> None:
+    """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set back)
+    is none."""
+    if outage is not None and outage.rest_until is not None and 0 < outage.rest_until - now <= LONGEST_REST:
+        seconds = (outage.rest_until - now) / SECOND
+        raise ModelUnavailableError("The model's service asked for a rest.", retry_after=seconds)

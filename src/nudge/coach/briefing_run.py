@@ -163,7 +163,7 @@ class Briefings:
             elif not text:
                 settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
-                await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+                await self._store.records.set(agent, LAST_BEDTIME, now)
             state = await self._desk.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
 

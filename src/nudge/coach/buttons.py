@@ -95,8 +95,8 @@ class Buttons:
 
     async def _last(self, agent: str) -> str | None:
         for message in await self._store.outbox.recent(agent, limit=_LOOK_BACK):
-            if message.kind == "reminder" and _ID.fullmatch(message.topic):
-                return message.topic
+            if message.reminder_id:
+                return message.reminder_id
         return None
 
 

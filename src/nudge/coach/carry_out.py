@@ -139,7 +139,7 @@ class Actions:
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         if action.updates.get("bedtime_nudge_sent"):
             await self._store.attention.bedtime_sent(agent, night_of(now, targets))
-            await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+            await self._store.records.set(agent, LAST_BEDTIME, now)
 
 
 def still_whole(name: str, before: str, after: str) -> bool:

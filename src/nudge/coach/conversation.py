@@ -37,6 +37,7 @@ from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, Turn
+from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
@@ -44,7 +45,6 @@ from nudge.redaction import redact
 log = logging.getLogger("nudge.conversation")
 
 KIND = "turn"
-IDLE_SINCE = "activity"
 """The note that says when the agent's last turn ended; idle checks read it."""
 
 ANSWER_TOKENS = 1_000
@@ -219,7 +219,7 @@ class Talk:
         words = "\n\n".join(part for part in parts if part)
         shown = await self._replies.post(agent, words, now, typed=heard.typed)
         await self._desk.say(agent, "assistant", shown, now, kind)
-        await self._store.notes.set(agent, IDLE_SINCE, {"at": int(now)})
+        await self._store.records.set(agent, IDLE_SINCE, now)
 
     async def _act(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
         """Carry out what the reply asks for; what to say."""

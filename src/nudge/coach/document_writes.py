@@ -21,12 +21,12 @@ from nudge.errors import NotConfiguredError
 from nudge.instants import Instant
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer, talk_lane
 
 log = logging.getLogger("nudge.pages")
 
-KIND = "pages"
-PENDING = "pages.pending"
+KIND = "document-writes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,15 @@ class Edit:
 
     @classmethod
     def from_json(cls, data: Any) -> Edit:
-        return cls(str(data["name"]), _unpack(data["before"]), _unpack(data["after"]))
+        return cls(text(data["name"]), _unpack(text(data["before"])), _unpack(text(data["after"])))
+
+
+PENDING: Record[tuple[Edit, ...]] = Record(
+    "documents.pending",
+    lambda data: tuple(Edit.from_json(one) for one in items(data)),
+    lambda edits: [edit.to_json() for edit in edits],
+)
+"""Edits that are written down and not yet in their files."""
 
 
 class Pages:
@@ -68,7 +76,7 @@ class Pages:
                 pending[edit.name] = Edit(edit.name, earlier.before if earlier else edit.before, edit.after)
         if not pending:
             return
-        await self._store.notes.set(agent, PENDING, [edit.to_json() for edit in pending.values()])
+        await self._store.records.set(agent, PENDING, tuple(pending.values()))
         await self._store.timers.set(Timer.at(agent, KIND, KIND, now, lane=talk_lane(agent)))
 
     async def finish(self, agent: str, now: Instant) -> None:
@@ -97,17 +105,18 @@ class Pages:
             elif current != edit.after:
                 lost.append(edit.name)
         async with self._store.transaction():
-            await self._store.notes.delete(agent, PENDING)
+            await self._store.records.delete(agent, PENDING)
             await self._store.timers.set(documents_timer(agent, now))
             for name in lost:
-                text = f"{name} was changed by somebody else at the same moment. I left it as it is, without my change."
-                await self._store.feed.add(FeedLine(now, agent, "conflict", text))
-                await self._replies.post(agent, text, now)
+                words = (
+                    f"{name} was changed by somebody else at the same moment. I left it as it is, without my change."
+                )
+                await self._store.feed.add(FeedLine(now, agent, "conflict", words))
+                await self._replies.post(agent, words, now)
         return True
 
-    async def _pending(self, agent: str) -> list[Edit]:
-        kept = await self._store.notes.get(agent, PENDING)
-        return [Edit.from_json(one) for one in kept] if isinstance(kept, list) else []
+    async def _pending(self, agent: str) -> tuple[Edit, ...]:
+        return await self._store.records.get(agent, PENDING) or ()
 
 
 def _pack(text: str) -> str:

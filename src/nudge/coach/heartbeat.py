@@ -37,12 +37,13 @@ from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import FailureHook, Firing, Settlement
 from nudge.queue.outcomes import Result
+from nudge.queue.records import Record
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.heartbeat")
 
 KIND = "heartbeat"
-JUDGMENT = "heartbeat.judgment"
+JUDGMENT: Record[Judgment] = Record("heartbeat.judgment", Judgment.from_json, Judgment.to_json)
 ANSWER_TOKENS = 400
 ASLEEP = "asleep"
 BUDGET = "budget"
@@ -110,7 +111,8 @@ class Heartbeat:
         documents, targets = self._desk.documents(agent), self._desk.targets(agent)
         state = await self._desk.state(agent, now)
         current = signature(documents, state, due, now, targets)
-        asking = should_ask(await self._last_judgment(agent), current, now, targets, self._longest_silence)
+        last = await self._store.records.get(agent, JUDGMENT)
+        asking = should_ask(last, current, now, targets, self._longest_silence)
         if self._change_gate and not asking.ask:
             await self._pass(firing, Result.SKIPPED, _sentence(asking.reason))
             return
@@ -146,7 +148,7 @@ class Heartbeat:
         async with firing.settle() as settlement:
             await self._carry_out(settlement, decision, now, why)
             if not reply.details.get(STAND_IN):  # the model is asked again as soon as it is back
-                await self._store.notes.set(agent, JUDGMENT, {"at": now, **current.as_fields()})
+                await self._store.records.set(agent, JUDGMENT, Judgment(now, current))
             await self._go_on(settlement)
         self._log(settlement, decision.action.value, model=reply.model, message=decision.message)
 
@@ -205,7 +207,7 @@ class Heartbeat:
         if not await self._pings.send(settlement, ping, now):
             return False
         if bedtime:
-            await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+            await self._store.records.set(agent, LAST_BEDTIME, now)
         if updates.get("morning_brief_sent"):
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         return True
@@ -223,13 +225,6 @@ class Heartbeat:
         settlement.again(Instant(slot + (missed + 1) * self._every))
         if settlement.recorded is not None and settlement.recorded.result is not Result.FAILED:
             await self._after_beat(settlement.timer.agent, now)
-
-    async def _last_judgment(self, agent: str) -> Judgment | None:
-        kept = await self._store.notes.get(agent, JUDGMENT)
-        if not isinstance(kept, dict):
-            return None
-        fields = {name: str(kept.get(name, "")) for name in Signature.__slots__}
-        return Judgment(Instant(int(kept["at"])), Signature(**fields))
 
     def _log(self, settlement: Settlement, decision: str, *, model: str = "", message: str = "") -> None:
         outcome = settlement.recorded

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from nudge.attention.requests import DELAYED_UNTIL, look_again
+from nudge.attention.requests import look_again
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.briefings import bedtime_nudge
@@ -19,6 +19,7 @@ from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import Result
+from nudge.queue.records import Record, instant
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.housekeeping")
@@ -35,7 +36,8 @@ KEEP_TALKS = 30 * DAY
 KEEP_ACTIVITY = 7 * DAY
 NO_SIGNAL = DAY
 NO_SIGNAL_QUESTION = "Haven't seen your phone activity in a while — is the Shortcut still running?"
-SIGNAL_ASKED = "activity.asked"
+SIGNAL_ASKED: Record[Instant] = instant("signal.asked")
+"""When the person was asked about the missing signal; gone as soon as there is one again."""
 HALF_SAVED = 20 * SECOND
 """An editor may be in the middle of saving: a document that cannot be read is brought up when it stays so."""
 ALIVE_TRIES = 3
@@ -123,9 +125,9 @@ class Housekeeping:
         async with firing.settle() as settlement:
             if not await self._pings.send(settlement, ping, now):
                 return
-            await self._store.notes.delete(agent, DELAYED_UNTIL)
+            await self._store.attention.set_delayed(agent, None)
             if bedtime:
-                await self._store.notes.set(agent, LAST_BEDTIME, int(now))
+                await self._store.records.set(agent, LAST_BEDTIME, now)
 
     async def say_again(self, firing: Firing) -> None:
         """A nudge that the person put off: the time is theirs, so it comes then."""
@@ -152,7 +154,7 @@ class Housekeeping:
             candidate = Candidate(Kind.NOTICE, asked_by_person=True, topic="activity-signal")
             ping = Ping(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
             if await self._pings.send(settlement, ping, now):
-                await self._store.notes.set(agent, SIGNAL_ASKED, int(now))
+                await self._store.records.set(agent, SIGNAL_ASKED, now)
 
     async def tidy(self, firing: Firing) -> None:
         """Old talk goes to the archive, old signs of life go."""
@@ -214,8 +216,8 @@ class Housekeeping:
             pass
 
     async def _asked_since(self, agent: str, last: Instant | None) -> bool:
-        asked = await self._store.notes.get(agent, SIGNAL_ASKED)
-        return isinstance(asked, int) and (last is None or asked >= last)
+        asked = await self._store.records.get(agent, SIGNAL_ASKED)
+        return asked is not None and (last is None or asked >= last)
 
     def _next_retention(self, agent: str, now: Instant) -> Instant:
         zone = self._desk.targets(agent).zone

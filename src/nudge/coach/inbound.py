@@ -23,12 +23,14 @@ from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.queue.channel import Inbound
+from nudge.queue.records import Record, whole
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.inbound")
 
-OFFSET = "telegram.offset"
+CURSOR: Record[int] = Record("channel.cursor", whole, int)
+"""What to ask the channel for next."""
 SILENT = "ping"
 RESEND = "I don't act on edited commands. Please send it again."
 FAILED = "Sorry, I could not take in your last message; my log says why. Please send it again."
@@ -60,18 +62,17 @@ class Listener:
 
     async def offset(self, agent: str) -> int:
         """What to ask the channel for next."""
-        kept = await self._store.notes.get(agent, OFFSET)
-        return kept if isinstance(kept, int) else 0
+        return await self._store.records.get(agent, CURSOR) or 0
 
     async def confirm(self, agent: str, offset: int) -> None:
         """Everything below is handled or refused. It may be lower than before: ids can begin anew."""
-        await self._store.notes.set(agent, OFFSET, offset)
+        await self._store.records.set(agent, CURSOR, offset)
 
     async def confirm_batch(self, agent: str, following: int, asked: int) -> None:
         """The same after the updates that a poll from `asked` on has brought, unless somebody else is further."""
         async with self._store.transaction():
-            kept = await self._store.notes.lock(agent, OFFSET)
-            if not isinstance(kept, int) or following > kept or following < asked:
+            kept = await self._store.records.lock(agent, CURSOR)
+            if kept is None or following > kept or following < asked:
                 await self.confirm(agent, following)
 
     async def hear(
@@ -101,8 +102,8 @@ class Listener:
         return words
 
     async def _is_confirmed(self, agent: str, update: Inbound) -> bool:
-        kept = await self._store.notes.lock(agent, OFFSET)
-        return isinstance(kept, int) and update.update_id < kept
+        kept = await self._store.records.lock(agent, CURSOR)
+        return kept is not None and update.update_id < kept
 
     async def give_up(self, agent: str, offset: int) -> None:
         """An update that cannot be handled is left behind, and the person is told: it must not block the others."""
@@ -179,5 +180,5 @@ class Listener:
         """The phone's sign of life: it is written down and nothing is said."""
         await self._store.activity.add(agent, at)
         await self._store.attention.activity(agent, at)
-        await self._store.notes.delete(agent, SIGNAL_ASKED)
+        await self._store.records.delete(agent, SIGNAL_ASKED)
         await self._store.timers.set(activity_timer(agent, now))

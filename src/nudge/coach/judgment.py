@@ -20,6 +20,7 @@ from nudge.coach.prompts import Documents, ago
 from nudge.coach.targets import Targets
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
+from nudge.queue.records import moment, text
 
 LONGEST_SILENCE = 3 * HOUR
 EVENING = time(17, 0)
@@ -49,6 +50,13 @@ class Judgment:
 
     at: Instant
     signature: Signature
+
+    def to_json(self) -> dict[str, Any]:
+        return {"at": self.at, **self.signature.as_fields()}
+
+    @classmethod
+    def from_json(cls, data: Any) -> Judgment:
+        return cls(moment(data["at"]), Signature(**{name: text(data[name]) for name in Signature.__slots__}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,6 @@ from nudge.queue.timers import late_by
 from nudge.redaction import hide
 
 REPLY = "reply"
-TYPED = "typed"
-"""The topic of an answer to what was typed in a terminal beside the person's own channel."""
 
 LONGEST = 12_000
 """Characters of one reply, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
@@ -55,7 +53,7 @@ class Replies:
         shown = clean(text, self._secrets) or "Okay."
         if len(shown) > LONGEST:
             shown = f"{shown[: LONGEST - 1].rstrip()}…"
-        await self._delivery.post(Message(agent, shown, kind, now, asked=True, topic=TYPED if typed else ""))
+        await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed))
         return shown
 
 

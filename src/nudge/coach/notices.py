@@ -7,15 +7,18 @@ it. What has been mended by then is not brought up any more.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.person_documents import Desk
 from nudge.coach.store import CoachStore
 from nudge.instants import DAY, Instant
+from nudge.queue import records
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.dispatch import FailureHook, Firing
 from nudge.queue.outcomes import Result
+from nudge.queue.records import Record
 from nudge.queue.timers import Timer
 from nudge.redaction import redact
 
@@ -27,6 +30,20 @@ FAILED = "failed"
 ONE_INCIDENT = DAY
 """The same failure of the same thing again within this time is the same incident."""
 _LONGEST_ERROR = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What the person was told about a failure, and when."""
+
+    text: str
+    at: Instant
+
+
+INCIDENT: Record[Incident] = Record(
+    FAILED, lambda data: Incident(records.text(data["text"]), records.moment(data["at"])), asdict
+)
+"""The last incident: one record for each kind of timer."""
 
 
 def notice_timer(agent: str, about: str, text: str, at: Instant, *, version: str = "") -> Timer:
@@ -74,11 +91,11 @@ def failure_notice(store: CoachStore, secrets: Iterable[str] = ()) -> FailureHoo
         if timer.kind in (KIND, DELIVER) or await store.agents.get(timer.agent) is None:
             return
         text = failure_text(timer.kind, error, hidden)
-        name = f"{FAILED}.{timer.kind}"
-        known = await store.notes.get(timer.agent, name)
-        if isinstance(known, dict) and known["text"] == text and abs(now - known["at"]) < ONE_INCIDENT:
+        record = INCIDENT.of(timer.kind)
+        known = await store.records.get(timer.agent, record)
+        if known is not None and known.text == text and abs(now - known.at) < ONE_INCIDENT:
             return
-        await store.notes.set(timer.agent, name, {"text": text, "at": int(now)})
+        await store.records.set(timer.agent, record, Incident(text, now))
         await store.timers.set(notice_timer(timer.agent, f"{FAILED}/{timer.kind}", text, now))
 
     return tell

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from datetime import time
 
 from nudge.attention.quiet import Person
-from nudge.attention.requests import DELAYED_UNTIL
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
@@ -23,6 +22,7 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets, choose
 from nudge.errors import NotConfiguredError
 from nudge.instants import HOUR, Instant, local_date, start_of_day
+from nudge.queue.records import Record, fields, instant, text, texts
 
 log = logging.getLogger("nudge.desk")
 
@@ -30,10 +30,17 @@ GOALS, MEMORY, AGENTS, HEARTBEAT = "GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTB
 NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
 PROACTIVE = ("heartbeat", "briefing", "routine")
 
-GOOD_TARGETS = "targets.good"
-REPORTED = "targets.reported"
-REVIEW = "review"
-LAST_BEDTIME = "bedtime.last"
+GOOD_TARGETS: Record[Targets] = Record(
+    "targets.good",
+    lambda data: Targets.from_fields({text(name): text(value) for name, value in fields(data).items()}),
+    Targets.as_fields,
+)
+"""The last targets that worked."""
+REPORTED: Record[tuple[str, ...]] = Record("targets.reported", texts, list)
+"""The broken versions of GOALS.md that the person was told about."""
+REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
+LAST_BEDTIME: Record[Instant] = instant("bedtime.last")
+"""When the last bedtime message went out."""
 _MOST_REPORTED = 50
 
 
@@ -128,8 +135,8 @@ class Desk:
 
     async def open(self, agent: str) -> None:
         """Read the last good targets from the store, once, before anybody asks for them."""
-        kept = await self._store.notes.get(agent, GOOD_TARGETS)
-        self._good[agent] = Targets.from_fields(kept) if isinstance(kept, dict) else None
+        good = await self._store.records.get(agent, GOOD_TARGETS)
+        self._good[agent] = good
         self._goals.pop(agent, None)
         self._checked.pop(agent, None)
 
@@ -141,29 +148,30 @@ class Desk:
         """
         self._checked[agent] = self.versions(agent)  # before reading: what is written from here on is news
         read = self._read(agent)
-        notes = self._store.notes
+        records = self._store.records
         if not read.there and read.complaint is None:
             return False, None
         if read.complaint is None:
-            fields = read.targets.as_fields()
-            before = await notes.get(agent, GOOD_TARGETS)
-            if fields != before:
-                await notes.set(agent, GOOD_TARGETS, fields)
+            before = await records.get(agent, GOOD_TARGETS)
+            if read.targets != before:
+                await records.set(agent, GOOD_TARGETS, read.targets)
             self._good[agent] = read.targets
-            await notes.delete(agent, REPORTED)  # broken in the same way again, it is news again
-            return fields != before, None
-        reported = await notes.get(agent, REPORTED) or []
+            await records.delete(agent, REPORTED)  # broken in the same way again, it is news again
+            return read.targets != before, None
+        reported = await records.get(agent, REPORTED) or ()
         if read.complaint.version in reported:
             return False, None
-        await notes.set(agent, REPORTED, [*reported[-_MOST_REPORTED:], read.complaint.version])
+        await records.set(agent, REPORTED, (*reported[-_MOST_REPORTED:], read.complaint.version))
         return False, read.complaint
 
     async def review(self, agent: str) -> Review | None:
-        kept = await self._store.notes.get(agent, REVIEW)
-        return Review.from_json(kept) if isinstance(kept, dict) else None
+        return await self._store.records.get(agent, REVIEW)
 
     async def save_review(self, agent: str, review: Review | None) -> None:
-        await self._store.notes.set(agent, REVIEW, review.to_json() if review else None)
+        if review is None:
+            await self._store.records.delete(agent, REVIEW)
+        else:
+            await self._store.records.set(agent, REVIEW, review)
 
     async def state(self, agent: str, now: Instant) -> CoachState:
         targets = self.targets(agent)
@@ -172,17 +180,17 @@ class Desk:
         sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
         morning = period_key(Briefing.MORNING, now, targets)
         review = await self.review(agent)
-        notes = await self._store.notes.all(agent)
+        last_bedtime = await self._store.records.get(agent, LAST_BEDTIME)
         return CoachState(
             last_user_message=row.last_conversation if row else None,
             last_activity=row.last_activity if row else None,
             proactive_today=sum(message.kind in PROACTIVE for message in sent),
             bedtime_nudges=row.bedtime.in_night(night_of(now, targets)) if row else 0,
-            last_bedtime_nudge=_instant(notes.get(LAST_BEDTIME)),
+            last_bedtime_nudge=last_bedtime,
             morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
             review_in_progress=review is not None and review.in_progress,
             quiet_until=row.quiet_until if row else None,
-            delayed_until=_instant(notes.get(DELAYED_UNTIL)),
+            delayed_until=row.delayed_until if row else None,
         )
 
     async def turns(self, agent: str, now: Instant, limit: int = 40) -> tuple[Turn, ...]:
@@ -261,7 +269,3 @@ def _lost(reason: str, targets: Targets) -> Complaint:
 
 def _minutes(clock: time) -> int:
     return clock.hour * 60 + clock.minute
-
-
-def _instant(value: object) -> Instant | None:
-    return Instant(value) if isinstance(value, int) else None

@@ -15,6 +15,7 @@ from typing import Any
 
 from nudge.attention.restraint import recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
+from nudge.queue.records import moment, text, texts, whole
 
 CONTINUE = "Want to continue the review?"
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
@@ -84,12 +85,12 @@ class Review:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Review:
         return cls(
-            week=str(data["week"]),
-            goals=tuple(data["goals"]),
-            touched_at=Instant(data["touched_at"]),
+            week=text(data["week"]),
+            goals=texts(data["goals"]),
+            touched_at=moment(data["touched_at"]),
             status=Status(data["status"]),
-            index=int(data["index"]),
-            answers=tuple(data["answers"]),
+            index=whole(data["index"]),
+            answers=texts(data["answers"]),
             offer=Offer(data["offer"]),
         )
 
@@ -283,12 +284,12 @@ def questions(goals: tuple[str, ...]) -> tuple[Question, ...]:
         Question(LOOKING_BACK, "What went well this week, and what made it work?", "well"),
         Question(LOOKING_BACK, "What didn't go the way you wanted, and what got in the way?", "not"),
     ]
-    for number, (text, label) in enumerate(_WITHOUT_GOAL):
+    for number, (asks, label) in enumerate(_WITHOUT_GOAL):
         if number < len(goals):
             goal = goals[number]
-            text = f"Goal {number + 1}, “{goal}”: where did it end up, and what moved it or held it up?"
+            asks = f"Goal {number + 1}, “{goal}”: where did it end up, and what moved it or held it up?"
             label = f"“{goal}”"
-        asked.append(Question(GOALS, text, label))
+        asked.append(Question(GOALS, asks, label))
     return (
         *asked,
         Question(

@@ -16,8 +16,8 @@ from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
 from nudge.instants import Instant
+from nudge.queue.records import Record, items, text, texts, whole
 
-DONE = "undo"
 KEPT = 10
 """So many steps can be taken back, one after the other."""
 
@@ -45,7 +45,7 @@ class Deed:
             "words": self.words,
             "edits": [edit.to_json() for edit in self.edits],
             "reminders": list(self.reminders),
-            "wishes": self.wishes.to_json() if self.wishes else None,
+            "requests": self.wishes.to_json() if self.wishes else None,
             "said": self.said,
             "noted": [list(line) for line in self.noted],
         }
@@ -53,13 +53,20 @@ class Deed:
     @classmethod
     def from_json(cls, data: Any) -> Deed:
         return cls(
-            str(data["words"]),
-            tuple(Edit.from_json(edit) for edit in data["edits"]),
-            tuple(data["reminders"]),
-            Wishes.from_json(data["wishes"]) if data["wishes"] else None,
-            data["said"],
-            tuple((section, line) for section, line in data["noted"]),
+            text(data["words"]),
+            tuple(Edit.from_json(edit) for edit in items(data["edits"])),
+            texts(data["reminders"]),
+            Wishes.from_json(data["requests"]) if data["requests"] else None,
+            None if data["said"] is None else whole(data["said"]),
+            tuple((text(section), text(line)) for section, line in items(data["noted"])),
         )
+
+
+DEEDS: Record[tuple[Deed, ...]] = Record(
+    "undo",
+    lambda data: tuple(Deed.from_json(one) for one in items(data)),
+    lambda deeds: [one.to_json() for one in deeds],
+)
 
 
 class Undo:
@@ -118,12 +125,11 @@ class Undo:
         await self._pages.plan(agent, way_back, now)
         return changed_since
 
-    async def _deeds(self, agent: str) -> list[Deed]:
-        kept = await self._store.notes.get(agent, DONE)
-        return [Deed.from_json(one) for one in kept] if isinstance(kept, list) else []
+    async def _deeds(self, agent: str) -> tuple[Deed, ...]:
+        return await self._store.records.get(agent, DEEDS) or ()
 
     async def _keep(self, agent: str, deeds: Sequence[Deed]) -> None:
-        await self._store.notes.set(agent, DONE, [deed.to_json() for deed in deeds[-KEPT:]])
+        await self._store.records.set(agent, DEEDS, tuple(deeds[-KEPT:]))
 
 
 def _same_but_context(one: str, other: str) -> bool:

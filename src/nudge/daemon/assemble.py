@@ -25,7 +25,7 @@ from nudge.coach.watch import Watch
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
-from nudge.queue.agents import Agent, Agents
+from nudge.queue.agents import IDLE_SINCE, Agent, Agents
 from nudge.queue.channel import Inbound, Messenger
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
@@ -34,7 +34,7 @@ from nudge.queue.inbox import LETTERS as LETTERS
 from nudge.queue.inbox import Priority
 from nudge.queue.outbox import Message
 from nudge.reminders.conditions import Conditions, Question, Verdict
-from nudge.reminders.firing import ACTIVITY, ReminderFiring
+from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import KIND as REMINDER
 from nudge.reminders.second_look import SecondLook
@@ -269,7 +269,7 @@ class Daemon:
 
         async def turn(firing: Firing) -> None:
             await handler(firing)
-            await self.store.notes.set(firing.timer.agent, ACTIVITY, {"at": int(self.clock.now())})
+            await self.store.records.set(firing.timer.agent, IDLE_SINCE, self.clock.now())
 
         return turn
 

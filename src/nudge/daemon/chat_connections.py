@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nudge.coach.messages import REPLY, TYPED
+from nudge.coach.messages import REPLY
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.channel import Inbound, Messenger, Outbound, Receipt
@@ -44,7 +44,7 @@ class TerminalsBeside:
     async def send(self, message: Outbound) -> Receipt:
         if self._asked_at is not None and abs(self._clock.now() - self._asked_at) < STILL_THERE:
             row = await self._store.outbox.get(message.id)
-            if row is not None and row.topic == TYPED:
+            if row is not None and row.typed:
                 return Receipt((f"typed-{message.id}",))
         return await self._channel.send(message)
 
@@ -108,4 +108,4 @@ class ChatDesk:
 
 def _is_for_terminal(message: Message) -> bool:
     """Answers to what was written elsewhere stay there."""
-    return message.kind != REPLY or message.topic == TYPED
+    return message.kind != REPLY or message.typed

@@ -234,7 +234,7 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
     import asyncio
 
     from nudge.reminders.reminder import Source
-    from nudge.reminders.seeding import problems_note
+    from nudge.reminders.seeding import PROBLEMS
     from nudge.stores.open import open_store
 
     async def read() -> list[tuple[str, str]]:
@@ -243,8 +243,8 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
             found = []
             for agent in await store.agents.all():
                 for source in (Source.ROLE, Source.FILE):
-                    noted = await store.notes.get(agent.name, problems_note(source)) or []
-                    found += [(agent.name, text) for text, _ in noted]
+                    problems = await store.records.get(agent.name, PROBLEMS.of(source.value)) or ()
+                    found += [(agent.name, problem.text) for problem in problems]
             return found
         finally:
             await store.close()

@@ -9,9 +9,13 @@ from typing import Protocol
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.records import Record, instant
 from nudge.queue.store import QueueStore
 
 DEFAULT = "coach"
+IDLE_SINCE: Record[Instant] = instant("agent.idle_since")
+"""When the agent's last turn ended. Whoever runs an agent writes it; idle checks count from there."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 

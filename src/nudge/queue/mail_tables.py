@@ -1,17 +1,15 @@
-"""Agents, their letters, the outbox and small facts in the database."""
+"""Agents, their letters and the outbox in the database."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from nudge.database import Database, Row
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outbox import Message, Sending
-from nudge.queue.tables import BEYOND
 
 
 class AgentTable:
@@ -121,6 +119,8 @@ class OutboxTable:
             "buttons": json.dumps([list(button) for button in message.buttons], ensure_ascii=False),
             "state": message.state.value,
             "possibly_repeated": int(message.possibly_repeated),
+            "reminder_id": message.reminder_id,
+            "typed": int(message.typed),
             "topic": message.topic,
             "key": message.key,
             "slot_at": message.slot_at,
@@ -184,35 +184,10 @@ def _message(row: Row) -> Message:
         attempts=row["attempts"],
         error=row["error"],
         receipt=tuple(json.loads(row["receipt"])),
+        reminder_id=row["reminder_id"],
+        typed=bool(row["typed"]),
         topic=row["topic"],
         key=row["key"],
         slot_at=row["slot_at"],
         id=row["id"],
     )
-
-
-class NoteTable:
-    """Small durable facts by name: one JSON value each, per agent ("" for the whole home)."""
-
-    def __init__(self, database: Database) -> None:
-        self._db = database
-
-    async def get(self, agent: str, name: str) -> Any:
-        row = await self._db.one("notes_get", {"agent": agent, "name": name})
-        return json.loads(row["value"]) if row else None
-
-    async def lock(self, agent: str, name: str) -> Any:
-        """The same; where there is one, nobody else changes it before the transaction around this ends."""
-        row = await self._db.one("notes_lock", {"agent": agent, "name": name})
-        return json.loads(row["value"]) if row else None
-
-    async def set(self, agent: str, name: str, value: Any) -> None:
-        text = json.dumps(value, ensure_ascii=False)
-        await self._db.run("notes_set", {"agent": agent, "name": name, "value": text})
-
-    async def delete(self, agent: str, name: str) -> None:
-        await self._db.run("notes_delete", {"agent": agent, "name": name})
-
-    async def all(self, agent: str, prefix: str = "") -> Mapping[str, Any]:
-        rows = await self._db.all("notes_all", {"agent": agent, "prefix": prefix, "beyond": prefix + BEYOND})
-        return {row["name"]: json.loads(row["value"]) for row in rows}

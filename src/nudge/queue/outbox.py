@@ -35,7 +35,13 @@ class Sending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A row of the outbox. `asked` marks what the person asked for: it is sent once more after a crash, and says so."""
+    """A row of the outbox.
+
+    `asked`: the person asked for it, so after a crash it is sent once more and says so.
+    `reminder_id`: the reminder it delivers. `topic`: what a ping is about, see `nudge.attention.repeats`.
+    `typed`: it answers what was typed in a terminal beside the person's own channel.
+    `key`, `slot_at`: the occurrence it belongs to.
+    """
 
     agent: str
     text: str
@@ -49,6 +55,8 @@ class Message:
     attempts: int = 0
     error: str = ""
     receipt: Sequence[str] = ()
+    reminder_id: str = ""
+    typed: bool = False
     topic: str = ""
     key: str = ""
     slot_at: Instant | None = None

@@ -18,7 +18,8 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from nudge.queue.mail_tables import AgentTable, LetterTable, NoteTable, OutboxTable
+    from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
+    from nudge.queue.records import RecordTable
     from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
 
 
@@ -40,13 +41,17 @@ class QueueStore(Protocol):
     @property
     def outbox(self) -> OutboxTable: ...
     @property
-    def notes(self) -> NoteTable: ...
+    def records(self) -> RecordTable: ...
     @property
     def shared(self) -> bool:
         """Whether other machines may write it too, so that a poke can be missed and the loop looks more often."""
         ...
 
     def transaction(self) -> AbstractAsyncContextManager[None]: ...
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        """A part of the open transaction that can fail alone: what it wrote is taken back, and the rest goes on."""
+        ...
 
     def wakes(self) -> AsyncIterator[None]:
         """Once at first, then whenever somebody else has set a timer that is due within seconds. Ends at once where

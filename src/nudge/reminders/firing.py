@@ -9,6 +9,7 @@ from nudge.attention.repeats import signature
 from nudge.attention.rules import Allow, Candidate, Decision, Defer, Kind, Refuse, Rule
 from nudge.durations import format_duration
 from nudge.instants import MINUTE, Instant, rfc3339
+from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.dispatch import Firing, Settlement, TimerChangedError
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, talk_lane
@@ -22,9 +23,6 @@ from nudge.reminders.slots import Due, after_firing, after_passing, due
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.text import delivered_text
 from nudge.schedules import Idle
-
-ACTIVITY = "activity"
-"""The note of an agent that says when its last turn ended: `{"at": INSTANT}`. Who runs an agent writes it."""
 
 _MOVED_TO = "moved_to"
 _SPELL = "spell"
@@ -138,8 +136,9 @@ class ReminderFiring:
         agent does meanwhile, its next time lies beyond that.
         """
         agent, now = reminder.agent, firing.now
-        note = await self._store.notes.get(agent, ACTIVITY)
-        since = Instant(note["at"]) if note else reminder.created_at
+        since = await self._store.records.get(agent, IDLE_SINCE)
+        if since is None:
+            since = reminder.created_at
         due_at = Instant(since + schedule.timeout_us)
         in_turn = any(lease.lane in (agent, talk_lane(agent)) for lease in await self._store.lanes.held(now))
         had = firing.timer.payload.get(_SPELL) == since

@@ -50,7 +50,7 @@ def _message(reminder: Reminder, text: str, slot_at: Instant, now: Instant) -> M
         now,
         asked=True,
         buttons=buttons(reminder.id),
-        topic=reminder.id,
+        reminder_id=reminder.id,
         key=reminder.key,
         slot_at=slot_at,
     )

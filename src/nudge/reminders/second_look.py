@@ -44,7 +44,7 @@ class SecondLook:
         the next day either."""
         if message.kind == "reply":
             return Candidate(Kind.REPLY)
-        reminder = await self._store.reminders.get(message.topic) if message.kind == "reminder" else None
+        reminder = await self._store.reminders.get(message.reminder_id) if message.reminder_id else None
         if reminder is not None:
             return candidate_of(reminder, message.text, message.created_at)
         waits = message.kind not in _IDEAS and message.key != _TONIGHT

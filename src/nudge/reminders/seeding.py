@@ -18,6 +18,7 @@ from nudge.instants import SECOND, Instant
 from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer
 from nudge.reminders.changes import Change, change, kept, timer_at
 from nudge.reminders.reminder import Reminder, Source, Status
@@ -35,6 +36,14 @@ class Problem:
     text: str
     version: str
     ref: str = ""
+
+
+PROBLEMS: Record[tuple[Problem, ...]] = Record(
+    "problems",
+    lambda data: tuple(Problem(text(one), text(version)) for one, version in items(data)),
+    lambda problems: [[problem.text, problem.version] for problem in problems],
+)
+"""What is wrong now with what roles or routine files ask for: one record for each source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,21 +191,16 @@ class Seeding:
 
     async def _report(self, agent: str, source: Source, problems: Sequence[Problem], now: Instant) -> None:
         """Each problem once per version in the feed; all that there are now in the log and, for `nudge doctor`, in a
-        note."""
-        note = problems_note(source)
-        before = await self._store.notes.get(agent, note) or []
-        current = [[problem.text, problem.version] for problem in problems]
-        for text, version in current:
-            log.warning("%s: %s", agent, text)
-            if [text, version] not in before:
-                await self._store.feed.add(FeedLine(now, agent, "problem", f"⚠️ {text}"))
+        record."""
+        record = PROBLEMS.of(source.value)
+        before = await self._store.records.get(agent, record) or ()
+        current = tuple(Problem(problem.text, problem.version) for problem in problems)
+        for problem in current:
+            log.warning("%s: %s", agent, problem.text)
+            if problem not in before:
+                await self._store.feed.add(FeedLine(now, agent, "problem", f"⚠️ {problem.text}"))
         if current != before:
-            await self._store.notes.set(agent, note, current)
-
-
-def problems_note(source: Source) -> str:
-    """The name of the note with what is wrong now: a list of [text, version]."""
-    return f"problems:{source.value}"
+            await self._store.records.set(agent, record, current)
 
 
 def _of_name(existing: Sequence[Reminder], name: str) -> Reminder | None:

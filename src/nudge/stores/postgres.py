@@ -220,6 +220,23 @@ class PostgresDatabase:
                     mine.over = True
                     self._mine.reset(reset)
 
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        """A part of the open transaction that can fail alone: what it wrote is taken back, and the rest goes on."""
+        mine = self._current()
+        if mine is None:
+            raise StoreError("A savepoint needs a transaction around it.")
+        before = mine.broken
+        try:
+            with _translation():
+                async with mine.connection.transaction():
+                    yield
+                    if mine.broken and not before:
+                        raise StoreError("A transaction went on after an error inside it.")
+        except BaseException:
+            mine.broken = before
+            raise
+
     def _current(self) -> _Transaction | None:
         """The transaction of this task. One that was started inside a transaction inherits it, and may outlive it."""
         mine = self._mine.get()

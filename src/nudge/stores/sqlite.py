@@ -3,12 +3,19 @@
 A statement takes tens of microseconds, less than handing it to a thread and back. WAL lets other processes read while
 we write; synchronous=FULL makes a commit survive a power cut. asyncio is imported only where somebody has to wait, so
 that a command that only reads pays nothing for it.
+
+**Group commit.** What takes time is the disk. Transactions of tasks that are ready at the same time share one commit:
+each is a savepoint inside the same SQLite transaction, one after the other, so one that fails leaves nothing and
+disturbs nobody. No task goes on before the commit is on the disk; if that fails, all of them fail. Until then nobody
+else sees what they wrote: reads outside a transaction use a second connection meanwhile. A task that is alone commits
+at once.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -25,6 +32,8 @@ if TYPE_CHECKING:
     import asyncio
 
 _BUSY_SECONDS = 10.0
+_LARGEST_GROUP = 128
+"""More transactions than this do not share a commit: the first of them must not wait too long."""
 _SERIAL = "INTEGER PRIMARY KEY AUTOINCREMENT"
 
 
@@ -35,8 +44,20 @@ class _Transaction:
         self.broken = False
 
 
+class _Group:
+    """Transactions that share a commit: how many there are, and the tasks that wait for it."""
+
+    __slots__ = ("patience", "scheduled", "size", "waiting")
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.waiting: list[asyncio.Future[None]] = []
+        self.scheduled = False
+        self.patience = _LARGEST_GROUP
+
+
 class SqliteDatabase:
-    """One connection. Tasks take turns: a transaction belongs to the task that opened it until it ends."""
+    """One connection that writes. Tasks take turns: a transaction belongs to the task that opened it until it ends."""
 
     shared = False
 
@@ -47,6 +68,8 @@ class SqliteDatabase:
         self._blocks = sqlite_blocks()
         self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
         self._open: _Transaction | None = None
+        self._group: _Group | None = None
+        self._readers: sqlite3.Connection | None = None
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @classmethod
@@ -106,10 +129,25 @@ class SqliteDatabase:
         return int(row["version"])
 
     async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
-        await self._turn()
-        self._wake_next()  # reading keeps nobody waiting
+        if self._joined or (self._open is None and self._group is None):
+            return self._fetched(block, params, self._connection)
+        return await self._committed(block, params)
+
+    async def _committed(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
+        """Read what is on the disk, while others have written what is not there yet."""
+        if self.path == ":memory:":  # nobody else can read it, and its commit costs nothing
+            await self._turn()
+            self._wake_next()
+            if self._group is not None and self._open is None:
+                self._commit(self._group)
+            return self._fetched(block, params, self._connection)
+        if self._readers is None:
+            self._readers = _reader(self.path)
+        return self._fetched(block, params, self._readers)
+
+    def _fetched(self, block: str, params: Mapping[str, Any], connection: sqlite3.Connection) -> Sequence[Row]:
         try:
-            return self._executed(block, params).fetchall()
+            return self._executed(block, params, connection).fetchall()
         except sqlite3.Error as error:
             raise _translated(error, self.path) from error
 
@@ -175,11 +213,13 @@ class SqliteDatabase:
         if self._open is not None:
             self._open.broken = True
 
-    def _executed(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
+    def _executed(
+        self, block: str, params: Mapping[str, Any], connection: sqlite3.Connection | None = None
+    ) -> sqlite3.Cursor:
         try:
-            return self._connection.execute(self._blocks[block], params)
+            return (connection or self._connection).execute(self._blocks[block], params)
         except UnicodeEncodeError:
-            return self._executed(block, storable(params))
+            return self._executed(block, storable(params), connection)
         except sqlite3.Error as error:
             raise _translated(error, self.path) from error
 
@@ -196,24 +236,137 @@ class SqliteDatabase:
         await self._turn()
         mine = self._open = _Transaction()
         reset = self._mine.set(mine)
+        group: _Group | None = None
         try:
-            self._execute("BEGIN IMMEDIATE")
-            yield
-            if mine.broken:
-                raise StoreError("A transaction went on after an error inside it.")
-            if self.probe:
-                self.probe("commit")
-            self._execute("COMMIT")
-            if self.probe:
-                self.probe("committed")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
+            group = self._join()
+            try:
+                yield
+                if mine.broken:
+                    raise StoreError("A transaction went on after an error inside it.")
+                if group.size:
+                    self._execute("RELEASE member")
+            except BaseException:
+                self._leave(group)
+                raise
+            group.size += 1
         finally:
             self._mine.reset(reset)
             self._open = None
             self._wake_next()
+            if group is not None and group.waiting:
+                self._schedule(group)
+        if self._has_company():
+            await self._together(group)
+        else:
+            self._commit(group)
+
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        """A part of the open transaction that can fail alone: what it wrote is taken back, and the rest goes on."""
+        mine = self._open
+        if mine is None or not self._joined:
+            raise StoreError("A savepoint needs a transaction around it.")
+        self._execute("SAVEPOINT part")
+        before = mine.broken
+        try:
+            yield
+            if mine.broken and not before:
+                raise StoreError("A transaction went on after an error inside it.")
+            self._execute("RELEASE part")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK TO part")
+                self._connection.execute("RELEASE part")
+                mine.broken = before
+            raise
+
+    def _join(self) -> _Group:
+        """The group that this transaction shares its commit with. The first member needs no savepoint: if it fails,
+        there is nothing else to keep."""
+        if self._group is None:
+            self._execute("BEGIN IMMEDIATE")
+            self._group = _Group()
+        elif self._group.size:
+            self._execute("SAVEPOINT member")
+        return self._group
+
+    def _leave(self, group: _Group) -> None:
+        """Take back one member. Some errors of SQLite (a full disk) have rolled back the whole group already."""
+        if self._connection.in_transaction and group.size:
+            self._connection.execute("ROLLBACK TO member")
+            self._connection.execute("RELEASE member")
+            return
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+        if self._group is group:
+            self._group = None
+        _tell(group, StoreError(f"What was written to {self.path} was not kept: another write failed."))
+
+    def _has_company(self) -> bool:
+        """Whether another task may have something to write now. Without an event loop nobody has, and where nothing
+        else is ready to run nobody can."""
+        if self._waiting:
+            return True
+        asyncio = sys.modules.get("asyncio")
+        loop = asyncio._get_running_loop() if asyncio else None
+        return loop is not None and bool(getattr(loop, "_ready", True))
+
+    async def _together(self, group: _Group) -> None:
+        """Wait for the commit. A task that is cancelled meanwhile is cancelled right after it: what it wrote is kept,
+        and it must not be told otherwise."""
+        import asyncio
+
+        loop = asyncio.get_running_loop()
+        committed = loop.create_future()
+        group.waiting.append(committed)
+        self._schedule(group)
+        cancelled = False
+        while not committed.done():
+            try:
+                await asyncio.shield(committed)
+            except asyncio.CancelledError:
+                cancelled = True
+            except BaseException:
+                break
+        if cancelled and (task := asyncio.current_task()) is not None:
+            task.uncancel()
+            task.cancel()
+        committed.result()
+
+    def _schedule(self, group: _Group) -> None:
+        import asyncio
+
+        if not group.scheduled and self._group is group:
+            group.scheduled = True
+            asyncio.get_running_loop().call_soon(self._commit_soon, group)
+
+    def _commit_soon(self, group: _Group) -> None:
+        """Commit as soon as whoever is ready has joined. A member that is still at work schedules this again."""
+        group.scheduled = False
+        if self._group is not group or self._open is not None:
+            return
+        if self._waiting and group.size < _LARGEST_GROUP and group.patience:
+            group.patience -= 1
+            self._schedule(group)
+            return
+        with suppress(StoreError):  # the members were told
+            self._commit(group)
+
+    def _commit(self, group: _Group) -> None:
+        """End the group. Its members are told before this raises."""
+        self._group = None
+        try:
+            if self.probe:
+                self.probe("commit")
+            self._execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            _tell(group, error if isinstance(error, StoreError) else StoreError("What was written was not kept."))
+            raise
+        _tell(group, None)
+        if self.probe:
+            self.probe("committed")
 
     def _execute(self, sql: str) -> None:
         try:
@@ -252,7 +405,31 @@ class SqliteDatabase:
             raise _damaged(self.path, " ".join(verdict.split()))
 
     async def close(self) -> None:
+        if self._group is not None and self._open is None:
+            self._commit(self._group)
+        if self._readers is not None:
+            self._readers.close()
         self._connection.close()
+
+
+def _tell(group: _Group, error: StoreError | None) -> None:
+    for waiting in group.waiting:
+        if not waiting.done():
+            if error is None:
+                waiting.set_result(None)
+            else:
+                waiting.set_exception(error)
+
+
+def _reader(path: str) -> sqlite3.Connection:
+    """A second connection for reads: it sees what has been committed and nothing else."""
+    try:
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=64)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA query_only = ON")
+    except sqlite3.Error as error:
+        raise _translated(error, path) from error
+    return connection
 
 
 def _make_private(path: str) -> None:

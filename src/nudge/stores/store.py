@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from nudge.attention.tables import AttentionTable
     from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
     from nudge.progress.tables import PoolTable, SessionTable
-    from nudge.queue.mail_tables import AgentTable, LetterTable, NoteTable, OutboxTable
+    from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
+    from nudge.queue.records import RecordTable
     from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
     from nudge.reminders.tables import ReminderTable
     from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
@@ -35,7 +36,7 @@ class SqlStore:
     agents: cached_property[AgentTable] = _table("queue.mail_tables", "AgentTable")
     letters: cached_property[LetterTable] = _table("queue.mail_tables", "LetterTable")
     outbox: cached_property[OutboxTable] = _table("queue.mail_tables", "OutboxTable")
-    notes: cached_property[NoteTable] = _table("queue.mail_tables", "NoteTable")
+    records: cached_property[RecordTable] = _table("queue.records", "RecordTable")
     attention: cached_property[AttentionTable] = _table("attention.tables", "AttentionTable")
     reminders: cached_property[ReminderTable] = _table("reminders.tables", "ReminderTable")
     spending: cached_property[SpendingTable] = _table("spending.tables", "SpendingTable")
@@ -57,6 +58,9 @@ class SqlStore:
 
     def transaction(self) -> AbstractAsyncContextManager[None]:
         return self.database.transaction()
+
+    def savepoint(self) -> AbstractAsyncContextManager[None]:
+        return self.database.savepoint()
 
     def wakes(self) -> AsyncIterator[None]:
         return self.database.wakes()

@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from nudge.queue.agents import Agents
+    from nudge.queue.agents import IDLE_SINCE, Agents
 
     context = Context(args)
 
@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
             if not args.take:
                 return letters
             taken = [letter for letter in letters if await store.letters.mark_read(letter.id, context.now)]
-            if taken:  # the agent is at work: its idle checks begin anew
-                await store.notes.set(args.agent, "activity", {"at": int(context.now)})
+            if taken:  # the agent is at work: its idle checks start over
+                await store.records.set(args.agent, IDLE_SINCE, context.now)
             return taken
 
     letters = context.with_store(read)

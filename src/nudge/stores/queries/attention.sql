@@ -16,6 +16,9 @@ UPDATE attention SET quiet_until = :until WHERE agent = :agent
 -- name: attention_set_busy
 UPDATE attention SET busy_until = :until WHERE agent = :agent
 
+-- name: attention_set_delayed
+UPDATE attention SET delayed_until = :until WHERE agent = :agent
+
 -- name: attention_set_left_alone
 UPDATE attention SET left_alone = :on WHERE agent = :agent
 

@@ -1,8 +1,8 @@
 -- name: outbox_put
 INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, sent_at, possibly_repeated, attempts, error,
-    receipt, topic, key, slot_at)
+    receipt, reminder_id, typed, topic, key, slot_at)
 VALUES (:agent, :text, :kind, :created_at, :asked, :buttons, :state, NULL, :possibly_repeated, 0, '', '[]',
-    :topic, :key, :slot_at)
+    :reminder_id, :typed, :topic, :key, :slot_at)
 RETURNING id
 
 -- name: outbox_pending
