@@ -14,9 +14,10 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Spender, Thinking
 from nudge.coach.facts import DueReminder
+from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import Proactive, Rhythm
+from nudge.coach.proactive import Proactive
 from nudge.coach.prompt_text import estimate
 from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments

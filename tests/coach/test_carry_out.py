@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nudge.coach.briefings import Briefing
-from nudge.coach.carry_out import still_whole
+from nudge.coach.changes import still_whole
 from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
 from nudge.instants import HOUR, Instant, rfc3339

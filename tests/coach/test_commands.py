@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.buttons import OLD
 from nudge.coach.commands import read_command
 from nudge.coach.housekeeping import SIGNAL_ASKED
 from nudge.coach.inbound import CURSOR
+from nudge.coach.person_reminders import OLD
 from nudge.errors import NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.channel import Inbound

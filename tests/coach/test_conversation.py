@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.commands import RESEND
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.inbound import CURSOR, RESEND
+from nudge.coach.inbound import CURSOR
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.changes import NOTHING
 from nudge.coach.redact import REDACTED, all_forms, scrub, scrub_all
 from nudge.coach.store import Saying
-from nudge.coach.undo import NOTHING
 from nudge.home.logs import LogRedaction
 from nudge.instants import DAY, HOUR, Instant
 from nudge.queue.outcomes import FeedLine, Outcome, Result

@@ -16,8 +16,9 @@ from nudge.coach.heartbeat import JUDGMENT
 from nudge.coach.housekeeping import SIGNAL_ASKED
 from nudge.coach.inbound import CURSOR
 from nudge.coach.judgment import Judgment, Signature
+from nudge.coach.knowledge import LAST_BEDTIME, REVIEW
 from nudge.coach.notices import INCIDENT, Incident
-from nudge.coach.person_documents import GOOD_TARGETS, LAST_BEDTIME, REPORTED, REVIEW
+from nudge.coach.person_documents import GOOD_TARGETS, REPORTED
 from nudge.coach.review import Review
 from nudge.coach.targets import Targets
 from nudge.coach.undo import DEEDS, Deed

@@ -9,11 +9,12 @@ from nudge.attention.requests import look_again
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.briefings import bedtime_nudge
+from nudge.coach.knowledge import LAST_BEDTIME, Knowledge
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.outside import Outside
+from nudge.coach.person_documents import Desk, documents_timer
+from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
@@ -24,8 +25,7 @@ from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.housekeeping")
 
-DOCUMENTS, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
-    "documents",
+ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
     "activity-check",
     "retention",
     "commit",
@@ -49,11 +49,6 @@ def activity_timer(agent: str, now: Instant) -> Timer:
     return Timer.at(agent, ACTIVITY, ACTIVITY, Instant(now + NO_SIGNAL))
 
 
-def documents_timer(agent: str, now: Instant) -> Timer:
-    """Look at the documents now: somebody wrote one."""
-    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
-
-
 def alive_timer(agent: str, now: Instant) -> Timer:
     """Tell whoever watches that a heartbeat worked."""
     return Timer.at(agent, ALIVE, ALIVE, now, lane=f"{agent}/alive")
@@ -66,18 +61,18 @@ class Housekeeping:
         self,
         store: CoachStore,
         desk: Desk,
+        knowledge: Knowledge,
         briefings: Briefings,
         pings: Pings,
-        *,
-        history: TextHistory | None = None,
-        sign_of_life: SignOfLife | None = None,
+        outside: Outside,
     ) -> None:
         self._store = store
         self._desk = desk
+        self._knowledge = knowledge
         self._briefings = briefings
         self._pings = pings
-        self._history = history
-        self._sign_of_life = sign_of_life
+        self._history = outside.history
+        self._sign_of_life = outside.sign_of_life
 
     async def ensure(self, agent: str, now: Instant) -> None:
         """Start the regular chores, unless they are running, and look at the documents. Git has a lane of its own: a
@@ -116,7 +111,7 @@ class Housekeeping:
         agent, now = firing.timer.agent, firing.now
         words = str(firing.timer.payload.get("words") or "")
         text = f"You said “{words}” — time's up." if words else "Time's up."
-        state = await self._desk.state(agent, now)
+        state = await self._knowledge.state(agent, now)
         tone = bedtime_nudge(now, self._desk.targets(agent), state).tone
         bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER

@@ -1,4 +1,4 @@
-"""The coach's desk: the person's documents, their targets, and everything known at one moment, ready to be used.
+"""The person's documents and their targets, ready to be used.
 
 Documents are read when they are needed and parsed again only when the file changed. What the last good Schedule Targets
 were is in the store, so that a broken edit changes nothing and is reported once.
@@ -11,24 +11,22 @@ from dataclasses import dataclass
 from datetime import time
 
 from nudge.attention.quiet import Person
-from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
-from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import Goals, parse_goals
-from nudge.coach.memory import parse_memory
+from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.prompts import Documents
-from nudge.coach.review import Review
-from nudge.coach.store import CoachStore, Saying
+from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets, choose
 from nudge.errors import NotConfiguredError
-from nudge.instants import HOUR, Instant, local_date, start_of_day
-from nudge.queue.records import Record, fields, instant, text, texts
+from nudge.instants import Instant, local_date
+from nudge.queue.records import Record, fields, text, texts
+from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.desk")
 
 GOALS, MEMORY, AGENTS, HEARTBEAT = "GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md"
 NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
-PROACTIVE = ("heartbeat", "briefing", "routine")
+DOCUMENTS = "documents"
 
 GOOD_TARGETS: Record[Targets] = Record(
     "targets.good",
@@ -38,9 +36,6 @@ GOOD_TARGETS: Record[Targets] = Record(
 """The last targets that worked."""
 REPORTED: Record[tuple[str, ...]] = Record("targets.reported", texts, list)
 """The broken versions of GOALS.md that the person was told about."""
-REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
-LAST_BEDTIME: Record[Instant] = instant("bedtime.last")
-"""When the last bedtime message went out."""
 _MOST_REPORTED = 50
 
 
@@ -108,6 +103,10 @@ class Desk:
     def goals(self, agent: str) -> Goals:
         return self._read(agent).goals
 
+    def memory(self, agent: str, now: Instant) -> Memory:
+        """MEMORY.md, with what is overdue now."""
+        return parse_memory(self._shown(agent, MEMORY), local_date(now, self.targets(agent).zone))
+
     def targets(self, agent: str) -> Targets:
         """The targets in force: those of GOALS.md, or the last good ones while the file is broken or missing."""
         return self._read(agent).targets
@@ -164,76 +163,6 @@ class Desk:
         await records.set(agent, REPORTED, (*reported[-_MOST_REPORTED:], read.complaint.version))
         return False, read.complaint
 
-    async def review(self, agent: str) -> Review | None:
-        return await self._store.records.get(agent, REVIEW)
-
-    async def save_review(self, agent: str, review: Review | None) -> None:
-        if review is None:
-            await self._store.records.delete(agent, REVIEW)
-        else:
-            await self._store.records.set(agent, REVIEW, review)
-
-    async def state(self, agent: str, now: Instant) -> CoachState:
-        targets = self.targets(agent)
-        row = await self._store.attention.get(agent)
-        midnight = start_of_day(local_date(now, targets.zone), targets.zone)
-        sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
-        morning = period_key(Briefing.MORNING, now, targets)
-        review = await self.review(agent)
-        last_bedtime = await self._store.records.get(agent, LAST_BEDTIME)
-        return CoachState(
-            last_user_message=row.last_conversation if row else None,
-            last_activity=row.last_activity if row else None,
-            proactive_today=sum(message.kind in PROACTIVE for message in sent),
-            bedtime_nudges=row.bedtime.in_night(night_of(now, targets)) if row else 0,
-            last_bedtime_nudge=last_bedtime,
-            morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
-            review_in_progress=review is not None and review.in_progress,
-            quiet_until=row.quiet_until if row else None,
-            delayed_until=row.delayed_until if row else None,
-        )
-
-    async def turns(self, agent: str, now: Instant, limit: int = 40) -> tuple[Turn, ...]:
-        """What was said lately, oldest first; words older than a day are another conversation."""
-        said = await self._store.conversations.recent(agent, limit)
-        return tuple(
-            Turn(one.role, one.content, one.at, one.forwarded)
-            for one in reversed(said)
-            if one.role in ("user", "assistant") and now - one.at < 24 * HOUR
-        )
-
-    async def facts(
-        self,
-        agent: str,
-        purpose: Purpose,
-        now: Instant,
-        *,
-        due: tuple[DueReminder, ...] = (),
-        text: str = "",
-        briefing: Briefing | None = None,
-        task: str = "",
-        degraded: bool = False,
-    ) -> CoachFacts:
-        targets = self.targets(agent)
-        return CoachFacts(
-            now=now,
-            purpose=purpose,
-            targets=targets,
-            goals=self.goals(agent),
-            memory=parse_memory(self._shown(agent, MEMORY), local_date(now, targets.zone)),
-            state=await self.state(agent, now),
-            due_reminders=due,
-            turns=await self.turns(agent, now),
-            text=text,
-            briefing=briefing,
-            review=await self.review(agent),
-            task=task,
-            degraded=degraded,
-        )
-
-    async def say(self, agent: str, role: str, text: str, now: Instant, kind: str = "conversation") -> int:
-        return await self._store.conversations.add(Saying(agent, now, role, text, kind))
-
     def _read(self, agent: str) -> _Read:
         version = self._files.version(agent, GOALS)
         known = self._goals.get(agent)
@@ -269,3 +198,8 @@ def _lost(reason: str, targets: Targets) -> Complaint:
 
 def _minutes(clock: time) -> int:
     return clock.hour * 60 + clock.minute
+
+
+def documents_timer(agent: str, now: Instant) -> Timer:
+    """Look at the documents now: somebody wrote one."""
+    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")

@@ -6,8 +6,7 @@ import logging
 from collections.abc import Callable
 
 from nudge.clock import Clock
-from nudge.coach.housekeeping import documents_timer
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import Desk, documents_timer
 from nudge.coach.store import CoachStore
 from nudge.errors import NudgeError
 

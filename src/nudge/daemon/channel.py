@@ -35,9 +35,9 @@ class Channel:
             return None
 
         async def announce() -> None:
-            await telegram.set_commands(daemon.talking.menu)
+            await telegram.set_commands(daemon.coach.menu)
 
-        return Polling(telegram, daemon.talking.listener, daemon.clock, agent, announce)
+        return Polling(telegram, daemon.coach.listener, daemon.clock, agent, announce)
 
 
 def channel_of(

@@ -69,7 +69,7 @@ class ChatDesk:
         self._beside.listened()
         update = Inbound(0, self._daemon.clock.now(), text)
         try:
-            await self._daemon.talking.listener.hear(self._agent, update, typed=True)
+            await self._daemon.coach.listener.hear(self._agent, update, typed=True)
         except NudgeError as error:
             return {"error": str(error)}
         return {"ok": True}
@@ -85,7 +85,7 @@ class ChatDesk:
         end = clock.now() + int(seconds * SECOND)
         while True:
             self._beside.listened()
-            busy = await self._daemon.talking.thinking(self._agent)
+            busy = await self._daemon.coach.is_answering(self._agent)
             fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
             if fresh or clock.now() >= end:
                 return {
