@@ -181,7 +181,7 @@ class World:
             return self._daemon(process)
 
         def poll(daemon: Daemon) -> Polling:
-            return Polling(self.channel, daemon.coach.listener, self.clock, AGENT)
+            return Polling(self.channel, daemon.coach, self.clock, AGENT)
 
         reset = CURRENT.set(process)
         try:

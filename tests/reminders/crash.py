@@ -24,7 +24,7 @@ from nudge.attention.gate import Gate
 from nudge.attention.quiet import Person
 from nudge.instants import MINUTE, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.reminders.firing import ReminderFiring
@@ -46,7 +46,7 @@ SCENES = {
 DUE = Instant(NOON + 30 * MINUTE)
 
 
-class FileChannel:
+class FileChannel(Channel):
     """What was sent, in a file that survives the process."""
 
     def __init__(self, file: Path) -> None:
@@ -56,9 +56,6 @@ class FileChannel:
         with self._file.open("a") as lines:
             lines.write(json.dumps([message.text, message.possibly_repeated]) + "\n")
         return Receipt((f"m{message.id}",))
-
-    async def close(self) -> None:
-        return None
 
 
 def person_of(agent: str) -> Person:

@@ -79,6 +79,7 @@ class Coach:
         self.store = store
         self.desk = desk
         self.gate = gate
+        self.thinking = thinking
         self.outside = outside
         self._clock = clock
         self._delivery = delivery

@@ -19,7 +19,7 @@ from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
 from nudge.queue.agents import Agent, Agents
-from nudge.queue.channel import Messenger
+from nudge.queue.channel import Channel
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Handler
@@ -57,7 +57,7 @@ class Ports:
 
     store: SqlStore
     clock: Clock
-    messenger: Messenger
+    channel: Channel
     documents: DocumentFiles
     rules: Model
     prices: PriceTable
@@ -97,7 +97,7 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.desk.person))
+        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
         self.gate = Gate(
             store,

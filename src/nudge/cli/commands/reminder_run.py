@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
     context = Context(args)
 
     async def work(store: SqlStore) -> Reminder:
-        handover = Handover(store, Delivery(store, _no_messenger).post)
+        handover = Handover(store, Delivery(store, _no_channel).post)
         return await reminders_of(context, store).run_now(args.reminder, context.now, handover)
 
     reminder = context.with_store(work)
@@ -33,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _no_messenger(agent: str) -> NoReturn:
+def _no_channel(agent: str) -> NoReturn:
     raise AssertionError("the daemon sends, not the command")

@@ -1,14 +1,20 @@
-"""Each answer of the service that is not ok becomes one error with a next step."""
+"""One call: each answer that is not ok becomes one error with a next step, and nothing shows the token."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import httpx2
 import pytest
 
-from nudge.channels.telegram.channel import TelegramChannel
-from nudge.channels.telegram.client import TelegramClient
-from nudge.channels.telegram.failures import BadRequestError, ConflictError, failure_of
+from nudge.channels.telegram.client import (
+    BadRequestError,
+    ConflictError,
+    TelegramClient,
+    TokenTransport,
+    _proxy_of,
+    failure_of,
+)
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.queue.channel import ChannelRefusedError
 
@@ -48,8 +54,15 @@ def test_only_a_gateway_leaves_it_open_whether_the_message_passed(status: int, m
 
 @pytest.mark.parametrize(
     "parameters, seconds",
-    [({"retry_after": 7}, 7.0), ({"retry_after": "7"}, None), ({"retry_after": -1}, None), ({}, None), (None, None)],
-    ids=["a number", "a text", "a negative number", "nothing said", "no parameters"],
+    [
+        ({"retry_after": 7}, 7.0),
+        ({"retry_after": 10**400}, 86_400.0),
+        ({"retry_after": "7"}, None),
+        ({"retry_after": -1}, None),
+        ({}, None),
+        (None, None),
+    ],
+    ids=["a number", "an absurd number", "a text", "a negative number", "nothing said", "no parameters"],
 )
 def test_retry_after_is_taken_only_where_it_is_a_time(parameters: Any, seconds: float | None) -> None:
     error = failure_of(429, {"parameters": parameters}, TOKEN)
@@ -73,6 +86,28 @@ def test_an_address_that_is_none_is_refused() -> None:
         TelegramClient(TOKEN, api_base="localhost:8081")
 
 
-def test_settings_without_a_token_say_where_to_get_one() -> None:
-    with pytest.raises(NotConfiguredError, match="BotFather"):
-        TelegramChannel.from_settings({}, person=1, clock=None)  # type: ignore[arg-type]
+PROXY = "http://proxy.example:3128"
+PROXIES = {
+    "none": ({}, "https://api.telegram.org", None),
+    "one for https": ({"https_proxy": PROXY}, "https://api.telegram.org", PROXY),
+    "one for everything": ({"all_proxy": PROXY}, "https://api.telegram.org", PROXY),
+    "one for another scheme": ({"https_proxy": PROXY}, "http://127.0.0.1:8081", None),
+    "an exception": ({"https_proxy": PROXY, "no_proxy": "api.telegram.org"}, "https://api.telegram.org", None),
+}
+
+
+@pytest.mark.parametrize("environment, url, proxy", PROXIES.values(), ids=PROXIES.keys())
+def test_the_proxy_comes_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], url: str, proxy: str | None
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert _proxy_of(httpx2.URL(url)) == proxy
+
+
+def test_neither_the_transport_nor_the_client_shows_the_token() -> None:
+    assert "SECRET" not in repr(TokenTransport("1:SECRET", "https://api.telegram.org"))
+    assert "SECRET" not in repr(TelegramClient("1:SECRET"))
