@@ -22,7 +22,7 @@ from nudge.model import Model, ModelReply, ModelRequest, Usage
 from nudge.models.offline import OfflineModel
 from nudge.queue.channel import Channel, Inbound
 from nudge.simulation.virtual_time import VirtualClock
-from nudge.spending.books import SpendingPlan
+from nudge.spending.budgets import SpendingPlan
 from nudge.spending.money import DOLLAR
 from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel

@@ -13,8 +13,8 @@ from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
 from nudge.reminders.reminder import Source
-from nudge.reminders.spec import ReminderSpec
 from tests.coach.rig import Rig, Scripted, says, stored_words
+from tests.reminders.reminder_values import asked
 from tests.times import NOON
 
 
@@ -191,8 +191,8 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
 
 def test_what_a_busy_person_is_spared_comes_when_they_are_busy_for_less(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        spec = ReminderSpec("Water the plants.", name="plants", in_="20m", to_person=True)
-        await rig.reminders.add("coach", spec, NOON, Source.FILE)
+        definition = asked("Water the plants.", name="plants", in_="20m", to_person=True)
+        await rig.reminders.add("coach", definition, NOON, Source.FILE)
         await rig.say("busy")
         await rig.settle(30 * 60)
         await rig.say("busy for 10 min")

@@ -21,10 +21,10 @@ from nudge.queue.outcomes import Outcome, Result
 from nudge.reminders.reminder import Source
 from nudge.reminders.second_look import SecondLook
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel as Channel
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO, toronto
 
 InStore = Callable[..., Any]
@@ -195,8 +195,8 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await store.agents.add(Agent("coach", "coach", NIGHT))
         reminders = Reminders(store, lambda agent: QUIET, new_id=iter(["r-aaaaaa", "r-bbbbbb"]).__next__)
-        await reminders.add("coach", ReminderSpec("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
-        await reminders.add("coach", ReminderSpec("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
+        await reminders.add("coach", asked("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
+        await reminders.add("coach", asked("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
         channel = Timed(clock, ChannelUnavailableError("away", retry_after=180))
         delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET))
         for one in (

@@ -31,17 +31,17 @@ from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.testing import ScriptedConditions
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 SCENES = {
-    "agent": (ReminderSpec("Check CI.", every="30m", command="true"), Source.CLI),
-    "person": (ReminderSpec("Wind down.", name="w", in_="30m", to_person=True, critical=True), Source.FILE),
-    "chain": (ReminderSpec("Started?", every="30m", chain=3, to_person=True), Source.CHAT),
+    "agent": (asked("Check CI.", every="30m", command="true"), Source.CLI),
+    "person": (asked("Wind down.", name="w", in_="30m", to_person=True, critical=True), Source.FILE),
+    "chain": (asked("Started?", every="30m", chain=3, to_person=True), Source.CHAT),
 }
 DUE = Instant(NOON + 30 * MINUTE)
 
@@ -64,9 +64,9 @@ def person_of(agent: str) -> Person:
 
 async def prepare(url: str, agent: str, scene: str) -> str:
     store = await open_store(url)
-    spec, source = SCENES[scene]
+    definition, source = SCENES[scene]
     await store.agents.add(Agent(agent, "coach", NOON))
-    added = await Reminders(store, person_of).add(agent, spec, NOON, source)
+    added = await Reminders(store, person_of).add(agent, definition, NOON, source)
     await store.close()
     return added.reminder.id
 

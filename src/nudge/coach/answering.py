@@ -17,7 +17,7 @@ from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableE
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
 from nudge.queue.records import Record, moment, moment_or_none
-from nudge.spending.books import SpendingStatus
+from nudge.spending.budgets import SpendingStatus
 
 log = logging.getLogger("nudge.thinking")
 

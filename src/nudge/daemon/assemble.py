@@ -31,12 +31,12 @@ from nudge.reminders.reminder import KIND as REMINDER
 from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
 from nudge.reminders.service import Reminders, random_id
+from nudge.spending.agent_ledger import SWEEP
 from nudge.spending.alerts import MAIL, Alerts, Mailer
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.books import WAKE, SpendingPlan
+from nudge.spending.budgets import WAKE, SpendingPlan
 from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
-from nudge.spending.purse import SWEEP
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
 
@@ -116,8 +116,8 @@ class Daemon:
             plan=options.plan,
             turn=options.turn,
             model=ports.model,
-            on_timers=self.poke,
         )
+        self.spending.on_timers = self.poke
         self.pools = Pools(store)
         self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
         self.coach = self._coach(ports, options)

@@ -210,7 +210,7 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _examine_sqlite(path: Path) -> Finding:
-    from nudge.stores.inline import run_inline
+    from nudge.inline import run_inline
     from nudge.stores.sqlite import SqliteDatabase
     from nudge.stores.store import SqlStore
 
