@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from nudge.coach.blocks import Block, Kind, find_blocks, split_lines
+from nudge.coach.blocks import Block, Kind, find_blocks, split_lines, too_long
 
 _ITEM = re.compile(
     r"(?P<indent> {0,3})(?P<marker>[*+-]|(?P<number>\d{1,9})(?P<mark>[.)]))(?P<gap>[ \t]+|$)(?P<text>.*)"
@@ -163,7 +163,9 @@ def one_line(text: str) -> str:
 @lru_cache(maxsize=_KEPT)
 def without_comments(text: str) -> str:
     """The text for a reader who needs no explanations: HTML comments outside code are left out. A comment that is never
-    closed stays, for it may hide the person's own words."""
+    closed stays, for it may hide the person's own words; so does everything in a text too long to parse."""
+    if too_long(text):
+        return readable(text)
     document = Document.parse(text)
     parts: list[str] = []
     done = 0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import time
 
 from nudge.attention.quiet import Person
+from nudge.coach.blocks import too_long
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
@@ -81,14 +82,20 @@ class Desk:
 
     def text(self, agent: str, name: str) -> str:
         """A document as text, empty if it is not there; bytes that are not UTF-8 survive the way back. One that the
-        system does not let us read raises: taking it for empty, somebody would write over it."""
+        system does not let us read, or that is too long to parse, raises: taking it for empty, somebody would write
+        over it."""
         try:
             content = self._files.read(agent, name)
         except OSError as error:
             raise NotConfiguredError(
                 f"{name} of {agent} cannot be read: {error.strerror or error}.", next_step="Check its permissions."
             ) from error
-        return "" if content is None else content.decode("utf-8", "surrogateescape")
+        text = "" if content is None else content.decode("utf-8", "surrogateescape")
+        if (reason := too_long(text)) is not None:
+            raise NotConfiguredError(
+                f"{name} of {agent} is too long: {reason}.", next_step="Move what is no longer needed to another file."
+            )
+        return text
 
     def write(self, agent: str, name: str, text: str) -> None:
         self._files.write(agent, name, text.encode("utf-8", "surrogateescape"))
@@ -253,7 +260,10 @@ class Desk:
             # Nobody need be told about a file that never was there.
             gone = _lost("it is gone", good) if good else None
             return _Read(version, Goals(), good or self._default, gone, there=False)
-        goals = parse_goals(content.decode("utf-8", "surrogateescape"))
+        text = content.decode("utf-8", "surrogateescape")
+        if (excess := too_long(text)) is not None:
+            return _Read(version, Goals(), good or self._default, _lost(excess, good or self._default))
+        goals = parse_goals(text)
         choice = choose(good, goals.parsed)
         complaint = Complaint(choice.notice, choice.version) if choice.notice else None
         return _Read(version, goals, choice.targets, complaint)
