@@ -9,7 +9,7 @@ SOAK_SEEDS ?= 10000
 SOAK_START ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev test lint types unit bench soak lock clean
+.PHONY: help run install dev quick test lint types unit bench soak lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ lint: dev  ## formatting, lint rules, floors
 
 types: dev  ## mypy, strict
 	$(BIN)/mypy
+
+quick: dev  ## pure rules and use cases in under a minute: no processes, no servers
+	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" NUDGE_TEST_PROFILE=quick $(BIN)/pytest -q -n 2 --dist loadscope -m "not process and not postgres and not slow" $(TEST_ARGS)
 
 test: dev lint types unit  ## linters, types and all tests, on SQLite and a real PostgreSQL
 

@@ -18,7 +18,11 @@ from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 
 settings.register_profile("nudge", deadline=None, max_examples=60)
-settings.load_profile("nudge")
+settings.register_profile("quick", deadline=None, max_examples=10)
+settings.load_profile(os.environ.get("NUDGE_TEST_PROFILE", "nudge"))
+
+WHOLE_LIVES = ("tests/faults/", "tests/simulation/test_simulation.py", "tests/coach/test_restarts.py")
+"""Tests that live days or weeks: seconds each."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -27,6 +31,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report: Any = yield
     report.sections = [(name, text.encode("utf-8", "replace").decode()) for name, text in report.sections]
     return report
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make quick` leaves out: tests on a server, and those of whole programs."""
+    for item in items:
+        names = getattr(item, "fixturenames", ())
+        chosen = getattr(item, "callspec", None)
+        if "postgres_server" in names or (chosen and "postgres" in chosen.params.values()):
+            item.add_marker("postgres")
+        if "cli" in names:
+            item.add_marker("process")
+        if item.nodeid.startswith(WHOLE_LIVES):
+            item.add_marker("slow")
 
 
 STORES = ("memory", "sqlite", "postgres")

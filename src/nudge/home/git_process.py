@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from pathlib import Path
+from typing import Any
 
 from nudge.errors import NudgeError
 from nudge.home.settings import SECRET_NAMES
@@ -73,17 +74,19 @@ class Git:
     async def run(self, *words: str) -> str:
         verb = next(word for word in words if word[0] != "-" and "=" not in word)
         try:
-            process = await asyncio.create_subprocess_exec(
-                "git",
-                *_SETTINGS,
-                "-C",
-                str(self.folder),
-                *words,
-                env=self._environment(),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,  # no terminal to ask on, and one group to end with all it started
+            process = await _started(
+                asyncio.create_subprocess_exec(
+                    "git",
+                    *_SETTINGS,
+                    "-C",
+                    str(self.folder),
+                    *words,
+                    env=self._environment(),
+                    stdin=asyncio.subprocess.DEVNULL,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
+                    start_new_session=True,  # no terminal to ask on, and one group to end with all it started
+                )
             )
         except FileNotFoundError:
             raise GitError("git is not installed.", next_step="Install git, or do without sync.") from None
@@ -108,6 +111,18 @@ class Git:
             **self._identity,
             **_QUIET,
         }
+
+
+async def _started(start: Coroutine[Any, Any, asyncio.subprocess.Process]) -> asyncio.subprocess.Process:
+    """The process. If we are cancelled while it starts, asyncio would end git alone and leave its helpers behind."""
+    starting = asyncio.ensure_future(start)
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        process = await starting
+        _end(process)
+        await process.wait()
+        raise
 
 
 def _end(process: asyncio.subprocess.Process) -> None:
