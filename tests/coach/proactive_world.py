@@ -17,7 +17,7 @@ from nudge.coach.facts import DueReminder
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
 from nudge.coach.proactive import Proactive, Rhythm
-from nudge.coach.prompt_size import estimate
+from nudge.coach.prompt_text import estimate
 from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home

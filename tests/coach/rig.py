@@ -12,10 +12,10 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Thinking
 from nudge.coach.document_writes import PENDING
+from nudge.coach.housekeeping import DOCUMENTS
 from nudge.coach.listening import Talking
 from nudge.coach.person_documents import REVIEW, Desk
 from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.proactive import DOCUMENTS
 from nudge.coach.undo import DEEDS
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home

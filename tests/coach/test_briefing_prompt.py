@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone
-from nudge.coach.briefing_prompt import ANSWER_RULE, briefing_prompt
 from nudge.coach.briefings import Briefing
-from nudge.coach.fence import RULE
-from nudge.coach.heartbeat_prompt import Documents
-from nudge.coach.prompt_size import CONVERSATION_CAP
+from nudge.coach.prompt_text import CONVERSATION_CAP, RULE
+from nudge.coach.prompts import MESSAGE_RULE, Documents, briefing_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant
 from tests.times import NOON
@@ -47,7 +45,7 @@ def test_it_asks_for_the_message_that_is_due(kind: Briefing, tone: BedtimeTone |
 
 def test_it_has_the_documents_the_time_and_the_rules_and_no_remarks_to_the_person() -> None:
     prompt = briefing_prompt(DOCUMENTS, Briefing.MORNING, NOON, TARGETS)
-    assert prompt.system == f"You are a coach.\n\n{RULE}\n\n{ANSWER_RULE}"
+    assert prompt.system == f"You are a coach.\n\n{RULE}\n\n{MESSAGE_RULE}"
     assert "Write the draft" in prompt.message
     assert "No lectures" in prompt.message
     assert "Current time: Wednesday 2026-02-18 12:00 (America/Toronto)" in prompt.message

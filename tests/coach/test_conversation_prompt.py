@@ -9,11 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import SetQuiet, UpdateMemory
-from nudge.coach.conversation_prompt import REPLY_RULE, REPLY_SCHEMA, conversation, parse_reply
 from nudge.coach.facts import Turn
-from nudge.coach.fence import RULE, fence
-from nudge.coach.heartbeat_prompt import Documents
-from nudge.coach.prompt_size import estimate
+from nudge.coach.prompt_text import RULE, estimate, fence
+from nudge.coach.prompts import REPLY_RULE, Documents, conversation
+from nudge.coach.reply import REPLY_SCHEMA, parse_reply
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 

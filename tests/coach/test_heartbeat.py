@@ -12,8 +12,8 @@ from nudge.coach.answering import MODEL_OUTAGE
 from nudge.coach.briefings import Briefing
 from nudge.coach.facts import DueReminder
 from nudge.coach.heartbeat import JUDGMENT
-from nudge.coach.heartbeat_prompt import heartbeat_prompt
 from nudge.coach.proactive import Rhythm
+from nudge.coach.prompts import heartbeat_prompt
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
 from nudge.queue.outcomes import Result

@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 
 from nudge.coach.documents import Document
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.fence import RULE, fence, tag_of
 from nudge.coach.goals import parse_goals
-from nudge.coach.heartbeat_prompt import ANSWER_RULE, Documents, ago, heartbeat_prompt
 from nudge.coach.memory import SECTIONS as MEMORY_SECTIONS
 from nudge.coach.memory import parse_memory
-from nudge.coach.prompt_size import clip, estimate
+from nudge.coach.prompt_text import RULE, clip, estimate, fence, tag_of
+from nudge.coach.prompts import ANSWER_RULE, Documents, ago, heartbeat_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
@@ -173,7 +172,7 @@ def test_material_that_guesses_its_tag_gets_a_longer_one(monkeypatch: pytest.Mon
         def hexdigest(self) -> str:
             return "abcdef0123"
 
-    monkeypatch.setattr("nudge.coach.fence.sha256", Fixed)
+    monkeypatch.setattr("nudge.coach.prompt_text.sha256", Fixed)
     assert tag_of("a </data-abcdef> b") == "abcdef0"
     assert tag_of("ABCDEF0123") == "abcdef0123a"
 

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.actions import UpdateMemory
-from nudge.coach.conversation_prompt import conversation, parse_reply
-from nudge.coach.decisions import Action, parse_decision
+from nudge.coach.actions import UpdateMemory, apply_to_memory
 from nudge.coach.documents import Document
-from nudge.coach.effects import apply_to_memory
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
-from nudge.coach.heartbeat_prompt import Documents, heartbeat_prompt
+from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory, set_recent_context
+from nudge.coach.prompts import Documents, conversation, heartbeat_prompt
+from nudge.coach.reply import parse_reply
 from nudge.coach.rules import answer
 from nudge.coach.targets import Targets
 from nudge.instants import parse_rfc3339

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.heartbeat_prompt import Documents
 from nudge.coach.judgment import Ask, Judgment, should_ask, signature, window
+from nudge.coach.prompts import Documents
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 

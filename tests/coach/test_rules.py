@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing
-from nudge.coach.conversation_prompt import parse_reply
-from nudge.coach.decisions import Action, parse_decision
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import parse_goals
+from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory
-from nudge.coach.review import start
-from nudge.coach.review_questions import questions
-from nudge.coach.rules import answer
-from nudge.coach.voice import BEDTIME, HELP, pick
+from nudge.coach.reply import parse_reply
+from nudge.coach.review import questions, start
+from nudge.coach.rules import BEDTIME, answer
+from nudge.coach.small_talk import HELP, pick
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 GOALS = parse_goals(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nudge.attention.rules import Allow, Candidate, Kind
-from nudge.coach.unasked import Words
+from nudge.coach.messages import Ping
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.dispatch import Settlement
 from nudge.queue.outcomes import Result
@@ -41,9 +41,9 @@ def test_a_ping_that_another_daemon_takes_first(
 
         monkeypatch.setattr(world.gate, "take", contested)
         settlement = Settlement(Timer.at(AGENT, "idea", "idea", NOON), NOON)
-        words = Words("Hello", "heartbeat", Candidate(Kind.HEARTBEAT, asked_by_person=asked))
+        ping = Ping("Hello", "heartbeat", Candidate(Kind.HEARTBEAT, asked_by_person=asked), "It spoke.")
         async with world.store.transaction():
-            said = await world.proactive.speaking.say(settlement, words, NOON)
+            said = await world.proactive.pings.send(settlement, ping, NOON)
         assert settlement.recorded is not None
         assert (settlement.recorded.result, said) == (result, result is Result.FIRED)
         assert len(await world.store.outbox.pending(AGENT)) == said
@@ -88,7 +88,7 @@ def test_somebody_who_wants_to_hear_nothing_about_sleep_does_not(tmp_path: Path)
                 await world.clock.sleep(600)
         assert world.channel.texts == []
         rows = await world.outcomes("briefing")
-        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {"There was nothing to say."}
+        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {"Nothing to say."}
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50))
 

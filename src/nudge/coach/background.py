@@ -15,13 +15,13 @@ from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import Thinking
-from nudge.coach.background_prompt import background_prompt
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.facts import Purpose as FactsPurpose
+from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.messages import Ping, Pings
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import Desk
+from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelRequest, Purpose, Turn
@@ -56,7 +56,7 @@ class Background:
         desk: Desk,
         gate: Gate,
         thinking: Thinking,
-        speaking: Speaking,
+        pings: Pings,
         upcoming_of: UpcomingOf,
         rests_until: RestsUntil,
         replied: Replied,
@@ -65,7 +65,7 @@ class Background:
         self._desk = desk
         self._gate = gate
         self._thinking = thinking
-        self._speaking = speaking
+        self._pings = pings
         self._upcoming_of = upcoming_of
         self._rests_until = rests_until
         self._replied = replied
@@ -147,8 +147,8 @@ class Background:
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))
-        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
-        await self._speaking.say(settlement, words, now)
+        ping = Ping(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
+        await self._pings.send(settlement, ping, now)
 
     async def _postpone(self, letter: Letter, settlement: Settlement) -> None:
         """The gate said later. The letter is put back as it was, so that the run is made again at that time."""

@@ -7,24 +7,32 @@ nor a changed target says it twice; one that was missed is told late, or counts 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Thinking
-from nudge.coach.bedtime import bedtime_nudge, next_look_at
-from nudge.coach.briefing_prompt import briefing_prompt
-from nudge.coach.briefings import Briefing, folds_into_review, next_due, opens_with_morning, period_key
-from nudge.coach.decisions import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.briefings import (
+    PLANS,
+    Briefing,
+    bedtime_nudge,
+    folds_into_review,
+    next_due,
+    next_look_at,
+    opens_with_morning,
+    period_key,
+    start_of_period,
+)
 from nudge.coach.facts import CoachState
 from nudge.coach.facts import Purpose as FactsPurpose
+from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.prompts import briefing_prompt
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
-from nudge.coach.unasked import Speaking, Words, fired, note_objection
 from nudge.errors import RetryableError
-from nudge.instants import DAY, HOUR, MINUTE, Instant, local_date, start_of_day
+from nudge.instants import HOUR, MINUTE, Instant, local_date
 from nudge.model import ModelRequest, Purpose, Turn
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
@@ -34,12 +42,6 @@ KIND = "briefing"
 ANSWER_TOKENS = 500
 LOOK_AGAIN = 15 * MINUTE
 """While somebody who may still come back is away in the hours around bedtime."""
-
-TOO_LATE = {
-    Briefing.MORNING: 6 * HOUR,
-    Briefing.WEEKLY_REVIEW: DAY,
-    Briefing.MONTHLY: 3 * DAY,
-}
 
 OpenReview = Callable[[str, Instant, str], Awaitable[None]]
 """Start the weekly review: (agent, now, opening). Part of the caller's transaction."""
@@ -53,13 +55,13 @@ class Briefings:
         store: CoachStore,
         desk: Desk,
         thinking: Thinking,
-        speaking: Speaking,
+        pings: Pings,
         open_review: OpenReview,
     ) -> None:
         self._store = store
         self._desk = desk
         self._thinking = thinking
-        self._speaking = speaking
+        self._pings = pings
         self._open_review = open_review
 
     async def schedule(self, agent: str, now: Instant) -> None:
@@ -86,11 +88,11 @@ class Briefings:
             async with firing.settle() as settlement:
                 settlement.outcome(*why_not)
                 if why_not[0] is Result.MISSED:
-                    settlement.feed("missed", f"The {_name(kind)} was missed.")
+                    settlement.feed("missed", f"The {PLANS[kind].title} was missed.")
                 await self._go_on(settlement, kind)
             return
         candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot)
-        objection = await self._speaking.objection(agent, candidate, now)
+        objection = await self._pings.objection(agent, candidate, now)
         opens = kind is not Briefing.WEEKLY_REVIEW or await self._opens_the_day(agent, slot, now)
         text = await self._words(firing, kind) if opens and objection is None else ""
         async with firing.settle() as settlement:
@@ -99,10 +101,10 @@ class Briefings:
             elif kind is Briefing.WEEKLY_REVIEW:
                 await self._begin_review(settlement, candidate, text)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             else:
-                words = Words(text, KIND, candidate, f"The {_name(kind)}.")
-                if await self._speaking.say(settlement, words, now):
+                ping = Ping(text, KIND, candidate, f"The {PLANS[kind].title}.")
+                if await self._pings.send(settlement, ping, now):
                     await self._claim(agent, kind, slot, now)
             if settlement.following is None:
                 await self._go_on(settlement, kind)
@@ -114,8 +116,8 @@ class Briefings:
     async def _why_not(self, agent: str, kind: Briefing, slot: Instant, now: Instant) -> tuple[Result, str] | None:
         """Why this one is not told at all, or None."""
         targets = self._desk.targets(agent)
-        if late_by(slot, now) > TOO_LATE[kind]:
-            return Result.MISSED, f"It was more than {TOO_LATE[kind] // HOUR} hours late."
+        if late_by(slot, now) > PLANS[kind].too_late:
+            return Result.MISSED, f"It was more than {PLANS[kind].too_late // HOUR} hours late."
         if await self._told(agent, kind, slot, targets):
             return Result.SKIPPED, "It was told already in this period."
         if kind is Briefing.MORNING and folds_into_review(slot, targets):
@@ -134,7 +136,7 @@ class Briefings:
     async def _begin_review(self, settlement: Settlement, candidate: Candidate, opening: str) -> None:
         """The review starts like any briefing: the gate is asked. The questions after the first are replies."""
         timer, now = settlement.timer, settlement.now
-        if not await self._speaking.may_say(settlement, candidate, now):
+        if not await self._pings.admit(settlement, candidate, now):
             return
         await self._claim(timer.agent, Briefing.WEEKLY_REVIEW, timer.slot_at, now)
         if opening:
@@ -151,18 +153,16 @@ class Briefings:
         text, objection = "", None
         candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
         if verdict.tone is not None:
-            objection = await self._speaking.objection(agent, candidate, now)
+            objection = await self._pings.objection(agent, candidate, now)
             text = await self.bedtime_words(firing, verdict.tone) if objection is None else ""
         async with firing.settle() as settlement:
             if verdict.tone is None:
-                settlement.outcome(Result.SKIPPED, _sentence(verdict.reason))
+                settlement.outcome(Result.SKIPPED, verdict.reason)
             elif objection is not None:
                 note_objection(settlement, objection)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
-            elif await self._speaking.say(
-                settlement, Words(text, KIND, candidate, f"Bedtime, {verdict.tone}.", BUTTONS), now
-            ):
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
+            elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
                 await self._store.records.set(agent, LAST_BEDTIME, now)
             state = await self._desk.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
@@ -189,7 +189,7 @@ class Briefings:
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:
         """Take the period's turn, with the message. Somebody who took it a moment ago makes us look again."""
         if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._desk.targets(agent)), now):
-            raise RetryableError(f"The {_name(kind)} was told by somebody else meanwhile.", retry_after=1)
+            raise RetryableError(f"The {PLANS[kind].title} was told by somebody else meanwhile.", retry_after=1)
 
     async def _told(self, agent: str, kind: Briefing, due: Instant, targets: Targets) -> bool:
         return await self._store.periods.taken(agent, kind, period_key(kind, due, targets)) is not None
@@ -200,7 +200,7 @@ class Briefings:
         slot, now = settlement.timer.slot_at, settlement.now
         assert settlement.recorded is not None
         missed = settlement.recorded.result is Result.MISSED
-        after = max(slot, now - TOO_LATE[kind] - 1 if missed else now)
+        after = max(slot, now - PLANS[kind].too_late - 1 if missed else now)
         settlement.again(await self._next(settlement.timer.agent, kind, Instant(after)))
 
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
@@ -215,8 +215,8 @@ class Briefings:
                 return there.slot_at
             return look
         if there is not None:
-            moved = next_due(kind, Instant(_start_of_period(kind, there.slot_at, targets) - 1), targets)
-            if moved <= now <= moved + TOO_LATE[kind] and not await self._told(agent, kind, moved, targets):
+            moved = next_due(kind, Instant(start_of_period(kind, there.slot_at, targets) - 1), targets)
+            if moved <= now <= moved + PLANS[kind].too_late and not await self._told(agent, kind, moved, targets):
                 return moved
         return await self._next(agent, kind, now)
 
@@ -236,25 +236,5 @@ def _next_look(now: Instant, targets: Targets, state: CoachState) -> Instant | N
     return look if look is None or look > now else next_look_at(Instant(now + LOOK_AGAIN), targets, state)
 
 
-def _start_of_period(kind: Briefing, due: Instant, targets: Targets) -> Instant:
-    day = local_date(due, targets.zone)
-    if kind is Briefing.WEEKLY_REVIEW:
-        day -= timedelta(days=day.weekday())
-    return start_of_day(day.replace(day=1) if kind is Briefing.MONTHLY else day, targets.zone)
-
-
 def timer_key(kind: Briefing) -> str:
     return f"briefing:{kind.value}"
-
-
-def _name(kind: Briefing) -> str:
-    return {
-        Briefing.MORNING: "morning briefing",
-        Briefing.BEDTIME: "bedtime message",
-        Briefing.WEEKLY_REVIEW: "weekly review",
-        Briefing.MONTHLY: "monthly goal check",
-    }[kind]
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."

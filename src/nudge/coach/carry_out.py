@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nudge.attention.requests import PersonWishes, Wishes
-from nudge.coach.actions import Action, AddReminder, RefusedAction, SetQuiet, SetState, UpdateGoals, UpdateMemory
+from nudge.coach.actions import (
+    Action,
+    AddReminder,
+    RefusedAction,
+    SetQuiet,
+    SetState,
+    UpdateGoals,
+    UpdateMemory,
+    apply_to_goals,
+    apply_to_memory,
+)
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_writes import Edit, Pages
 from nudge.coach.documents import Document
-from nudge.coach.effects import apply_to_goals, apply_to_memory
 from nudge.coach.goals import parse_goals
 from nudge.coach.person_documents import GOALS, LAST_BEDTIME, MEMORY, Desk
 from nudge.coach.person_reminders import PersonReminders

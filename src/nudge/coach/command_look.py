@@ -10,9 +10,9 @@ from nudge.attention.preamble import ping_status
 from nudge.attention.requests import PersonWishes
 from nudge.coach.commands import Asked
 from nudge.coach.documents import without_comments
-from nudge.coach.heartbeat_prompt import ago
 from nudge.coach.person_documents import GOALS, Desk
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.prompts import ago
 from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
 from nudge.instants import Instant, local_date, to_datetime

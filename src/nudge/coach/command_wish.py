@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from nudge.attention.requests import PersonWishes
-from nudge.coach.actions import RefusedAction, SetQuiet, read_action
+from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.buttons import Buttons
 from nudge.coach.commands import Asked, whole_seconds
-from nudge.coach.effects import confirm
 from nudge.coach.nudges import short
 from nudge.coach.person_documents import Desk
 from nudge.coach.person_reminders import PersonReminders

@@ -14,21 +14,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.attention.restraint import recognise
-from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
+from nudge.coach.actions import RefusedAction, UpdateMemory, confirm, read_actions
 from nudge.coach.answering import Thinking
 from nudge.coach.carry_out import NAMES, ActionFailedError, Actions
 from nudge.coach.commands import Asked, Command, whole_seconds
-from nudge.coach.conversation_prompt import REPLY_SCHEMA, Reply, conversation, parse_reply
 from nudge.coach.document_writes import Edit, Pages
-from nudge.coach.effects import confirm
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.facts import Turn as Said
 from nudge.coach.memory import PREFERENCES, set_recent_context
+from nudge.coach.messages import Replies
 from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import MEMORY, Desk
 from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.replies import Replies
+from nudge.coach.prompts import conversation
+from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer as by_rules
 from nudge.coach.small_talk import chat

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.coach.housekeeping import documents_timer
+from nudge.coach.messages import Replies
 from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import documents_timer
-from nudge.coach.replies import Replies
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from nudge.coach.briefings import Briefing
 from nudge.coach.goals import Goals
 from nudge.coach.memory import Memory
-from nudge.coach.review import Review
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
+
+if TYPE_CHECKING:
+    from nudge.coach.briefings import Briefing
+    from nudge.coach.review import Review
 
 
 class Purpose(StrEnum):

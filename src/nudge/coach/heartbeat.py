@@ -13,17 +13,25 @@ from typing import Any
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import STAND_IN, Thinking
-from nudge.coach.bedtime import bedtime_nudge
-from nudge.coach.briefings import Briefing, period_key
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
 from nudge.coach.facts import DueReminder
 from nudge.coach.facts import Purpose as FactsPurpose
-from nudge.coach.heartbeat_prompt import heartbeat_prompt
-from nudge.coach.judgment import LONGEST_SILENCE, Judgment, Signature, should_ask, signature
+from nudge.coach.judgment import (
+    DECISION_SCHEMA,
+    LONGEST_SILENCE,
+    Action,
+    Decision,
+    Judgment,
+    Signature,
+    parse_decision,
+    should_ask,
+    signature,
+)
+from nudge.coach.messages import Ping, Pings, fired
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words, fired
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn
@@ -60,7 +68,7 @@ class Heartbeat:
         store: CoachStore,
         desk: Desk,
         thinking: Thinking,
-        speaking: Speaking,
+        pings: Pings,
         due_of: DueOf,
         *,
         every: int = 45 * MINUTE,
@@ -73,7 +81,7 @@ class Heartbeat:
         self._store = store
         self._desk = desk
         self._thinking = thinking
-        self._speaking = speaking
+        self._pings = pings
         self._due_of = due_of
         self._every = every
         self._change_gate = change_gate
@@ -95,7 +103,7 @@ class Heartbeat:
         if await self._thinking.asleep(agent, now):
             await self._pass(firing, Result.SUPPRESSED, "The agent is asleep until its budget is refreshed.", ASLEEP)
             return
-        objection = await self._speaking.objection(agent, Candidate(Kind.HEARTBEAT), now)
+        objection = await self._pings.objection(agent, Candidate(Kind.HEARTBEAT), now)
         if objection is not None:
             await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
@@ -187,9 +195,7 @@ class Heartbeat:
         if bedtime:
             verdict = bedtime_nudge(now, targets, await self._desk.state(agent, now))
             if verdict.tone is None:
-                settlement.outcome(
-                    Result.SUPPRESSED, f"No bedtime message: {_sentence(verdict.reason)}", rule="bedtime"
-                )
+                settlement.outcome(Result.SUPPRESSED, f"No bedtime message. {verdict.reason}", rule="bedtime")
                 return False
         candidate = Candidate(
             Kind.BEDTIME if bedtime else Kind.HEARTBEAT,
@@ -197,8 +203,8 @@ class Heartbeat:
             signature=said_signature(decision.message),
             due_at=settlement.timer.slot_at,
         )
-        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
-        if not await self._speaking.say(settlement, words, now):
+        ping = Ping(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
+        if not await self._pings.send(settlement, ping, now):
             return False
         if bedtime:
             await self._store.records.set(agent, LAST_BEDTIME, now)

@@ -7,14 +7,14 @@ from datetime import timedelta
 
 from nudge.attention.requests import look_again
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.bedtime import bedtime_nudge
 from nudge.coach.briefing_run import Briefings
+from nudge.coach.briefings import bedtime_nudge
+from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import LAST_BEDTIME, Desk
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
 from nudge.queue.dispatch import Firing
@@ -67,7 +67,7 @@ class Housekeeping:
         store: CoachStore,
         desk: Desk,
         briefings: Briefings,
-        speaking: Speaking,
+        pings: Pings,
         *,
         history: TextHistory | None = None,
         sign_of_life: SignOfLife | None = None,
@@ -75,7 +75,7 @@ class Housekeeping:
         self._store = store
         self._desk = desk
         self._briefings = briefings
-        self._speaking = speaking
+        self._pings = pings
         self._history = history
         self._sign_of_life = sign_of_life
 
@@ -121,9 +121,9 @@ class Housekeeping:
         bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER
         candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
-        said = Words(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")
+        ping = Ping(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")
         async with firing.settle() as settlement:
-            if not await self._speaking.say(settlement, said, now):
+            if not await self._pings.send(settlement, ping, now):
                 return
             await self._store.attention.set_delayed(agent, None)
             if bedtime:
@@ -134,8 +134,8 @@ class Housekeeping:
         text = str(firing.timer.payload["text"])
         candidate = Candidate(Kind.REMINDER, asked_by_person=True, set_for_time=True)
         async with firing.settle() as settlement:
-            said = Words(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
-            await self._speaking.say(settlement, said, firing.now)
+            ping = Ping(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
+            await self._pings.send(settlement, ping, firing.now)
 
     async def no_activity(self, firing: Firing) -> None:
         """No sign of life for a day: ask once, then fall back to the time of day alone. A new sign of life, and it may
@@ -152,8 +152,8 @@ class Housekeeping:
                 settlement.outcome(Result.SKIPPED, "It has asked about the missing signal before.")
                 return
             candidate = Candidate(Kind.NOTICE, asked_by_person=True, topic="activity-signal")
-            words = Words(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
-            if await self._speaking.say(settlement, words, now):
+            ping = Ping(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
+            if await self._pings.send(settlement, ping, now):
                 await self._store.records.set(agent, SIGNAL_ASKED, now)
 
     async def tidy(self, firing: Firing) -> None:

@@ -16,8 +16,8 @@ from nudge.coach.buttons import Buttons
 from nudge.coach.commands import Asked, Command, help_text, read_command
 from nudge.coach.conversation import KIND, Heard, turn_key
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
+from nudge.coach.messages import Replies
 from nudge.coach.nudges import short
-from nudge.coach.replies import Replies
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError

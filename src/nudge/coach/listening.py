@@ -19,12 +19,11 @@ from nudge.coach.conversation import Talk
 from nudge.coach.document_writes import KIND as PAGES
 from nudge.coach.document_writes import Pages
 from nudge.coach.inbound import Listener
+from nudge.coach.messages import REPLY, Replies
 from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import Desk
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.redact import Redaction, Redactor
-from nudge.coach.replies import KIND as REPLY
-from nudge.coach.replies import Replies
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore
 from nudge.coach.undo import Undo

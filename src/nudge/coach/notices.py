@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from nudge.attention.rules import Candidate, Kind
+from nudge.coach.messages import Ping, Pings
 from nudge.coach.person_documents import Desk
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words
 from nudge.instants import DAY, Instant
 from nudge.queue import records
 from nudge.queue.delivery import KIND as DELIVER
@@ -59,9 +59,9 @@ def notice_key(about: str) -> str:
 class Notices:
     """The handler of notices."""
 
-    def __init__(self, desk: Desk, speaking: Speaking) -> None:
+    def __init__(self, desk: Desk, pings: Pings) -> None:
         self._desk = desk
-        self._speaking = speaking
+        self._pings = pings
 
     async def tell(self, firing: Firing) -> None:
         """Handle one notice: say it, or find that it is over."""
@@ -72,7 +72,7 @@ class Notices:
                 settlement.outcome(Result.SKIPPED, "It is mended by now.")
                 return
             candidate = Candidate(Kind.NOTICE, asked_by_person=True, topic=notice_key(about))
-            await self._speaking.say(settlement, Words(str(payload["text"]), KIND, candidate, "A notice."), firing.now)
+            await self._pings.send(settlement, Ping(str(payload["text"]), KIND, candidate, "A notice."), firing.now)
 
     def _still_broken(self, agent: str, version: str) -> bool:
         complaint = self._desk.complaint(agent)

@@ -16,8 +16,8 @@ from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import Goals, parse_goals
-from nudge.coach.heartbeat_prompt import Documents
 from nudge.coach.memory import parse_memory
+from nudge.coach.prompts import Documents
 from nudge.coach.review import Review
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets, choose

@@ -15,13 +15,13 @@ from nudge.coach.heartbeat import DecisionLog, DueOf, Heartbeat
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, DOCUMENTS, PULL, RETENTION, Housekeeping, alive_timer
 from nudge.coach.housekeeping import documents_timer as documents_timer
 from nudge.coach.judgment import LONGEST_SILENCE
+from nudge.coach.messages import Pings
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices, failure_notice
 from nudge.coach.nudges import SAY_AGAIN
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Handler
@@ -59,13 +59,13 @@ class Proactive:
         self._store = store
         self._desk = desk
         self._watched = sign_of_life is not None
-        self.speaking = Speaking(gate, delivery, desk, secrets)
+        self.pings = Pings(gate, delivery, desk, secrets)
         self.on_failure = failure_notice(store, secrets)
         self.heartbeat = Heartbeat(
             store,
             desk,
             thinking,
-            self.speaking,
+            self.pings,
             due_of,
             every=rhythm.every,
             change_gate=rhythm.change_gate,
@@ -74,11 +74,9 @@ class Proactive:
             after_beat=self._show_life,
             on_misconfigured=self.on_failure,
         )
-        self.briefings = Briefings(store, desk, thinking, self.speaking, open_review)
-        self.chores = Housekeeping(
-            store, desk, self.briefings, self.speaking, history=history, sign_of_life=sign_of_life
-        )
-        self.notices = Notices(desk, self.speaking)
+        self.briefings = Briefings(store, desk, thinking, self.pings, open_review)
+        self.chores = Housekeeping(store, desk, self.briefings, self.pings, history=history, sign_of_life=sign_of_life)
+        self.notices = Notices(desk, self.pings)
 
     def handlers(self) -> Mapping[str, Handler]:
         return {

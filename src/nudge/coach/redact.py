@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from nudge.attention.requests import ASK_AGAIN
-from nudge.coach.actions import UpdateMemory
+from nudge.coach.actions import UpdateMemory, apply_to_memory
 from nudge.coach.document_writes import Edit, Pages
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose, replace_section_lines
-from nudge.coach.effects import apply_to_memory
 from nudge.coach.facts import CoachFacts, Purpose, Turn
 from nudge.coach.memory import CONTEXT, REVIEWS
 from nudge.coach.person_documents import MEMORY, Desk

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from nudge.coach.actions import UpdateGoals
+from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
 from nudge.coach.document_writes import Edit, Pages
-from nudge.coach.effects import apply_to_goals
 from nudge.coach.goals import WEEK
 from nudge.coach.memory import add_review
+from nudge.coach.messages import REPLY, Replies
 from nudge.coach.person_documents import GOALS, MEMORY, Desk
 from nudge.coach.pruning import prune
-from nudge.coach.replies import KIND as REPLY
-from nudge.coach.replies import Replies
 from nudge.coach.review import Effects, Event, Review, Said, Status, Step, advance, start
 from nudge.coach.store import CoachStore
 from nudge.coach.undo import Deed, Undo

@@ -166,7 +166,7 @@ class Daemon:
             self.desk,
             self.gate,
             thinking,
-            self.proactive.speaking,
+            self.proactive.pings,
             self.reminders.upcoming,
             self._rests_until,
             self.reminders.agent_replied,

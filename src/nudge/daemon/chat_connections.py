@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from nudge.coach.replies import KIND as REPLY
+from nudge.coach.messages import REPLY
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.channel import Inbound, Messenger, Outbound, Receipt

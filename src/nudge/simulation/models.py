@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from nudge.coach.prompt_size import estimate
+from nudge.coach.prompt_text import estimate
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, Usage
 from nudge.simulation.timeline import Asked

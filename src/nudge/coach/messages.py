@@ -1,4 +1,4 @@
-"""Saying something unasked: the gate's decision, its debit, the message and what was said, in one settlement."""
+"""What the coach says: replies, which are free, and pings, which the gate must admit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ from nudge.queue.dispatch import Settlement
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import late_by
-from nudge.redaction import HIDDEN
+from nudge.redaction import hide
 
+REPLY = "reply"
+
+LONGEST = 12_000
+"""Characters of one reply, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
 LATE = MINUTE
-"""From a minute on, what is said counts as late."""
-_ASKS = 3
-_SHORTEST_SECRET = 6
+"""From a minute on, a ping counts as late."""
+NOTHING_TO_SAY = "Nothing to say."
+_TRIES = 3
 _LOST = Rule.BUCKET_EMPTY
 """Where others take every ping before we can."""
 
@@ -28,40 +32,65 @@ Objection = Defer | Refuse
 """What stands between the coach and the person, and whether waiting helps."""
 
 
+def clean(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text as it may leave: without this home's own secrets, whoever put them there, and without characters that
+    no store or channel takes."""
+    return hide(readable(text), secrets).replace("\0", "").strip()
+
+
+class Replies:
+    """Answers to the person: never unsolicited, so they go out whatever the hour."""
+
+    def __init__(self, delivery: Delivery, secrets: Iterable[str] = ()) -> None:
+        self._delivery = delivery
+        self._secrets = tuple(secrets)
+
+    async def post(self, agent: str, text: str, now: Instant, *, typed: bool = False, kind: str = REPLY) -> str:
+        """Put an answer into the outbox, inside the caller's transaction. Returns the text as it goes out, never empty.
+
+        The person waits for it, so it is sent once more if a crash leaves open whether it arrived.
+        """
+        shown = clean(text, self._secrets) or "Okay."
+        if len(shown) > LONGEST:
+            shown = f"{shown[: LONGEST - 1].rstrip()}…"
+        await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed))
+        return shown
+
+
 @dataclass(frozen=True, slots=True)
-class Words:
-    """What wants to be said, and as what."""
+class Ping:
+    """What the coach would like to say unasked. `reason` is the outcome's if it is sent."""
 
     text: str
     kind: str
     candidate: Candidate
-    reason: str = ""
+    reason: str
     buttons: Sequence[tuple[str, str]] = ()
 
 
-class Speaking:
+class Pings:
     """The only way in which the coach says something that nobody asked for."""
 
     def __init__(self, gate: Gate, delivery: Delivery, desk: Desk, secrets: Iterable[str] = ()) -> None:
         self._gate = gate
         self._delivery = delivery
         self._desk = desk
-        self._secrets = tuple(one for one in secrets if len(one) >= _SHORTEST_SECRET)
+        self._secrets = tuple(secrets)
 
     async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
-        """A look before anybody thinks about the words: thinking costs money, and looking does not."""
+        """A look before a model is asked for words: asking costs money, and looking does not."""
         decision = await self._gate.decide(agent, candidate, now)
         return None if isinstance(decision, Allow) else decision
 
-    async def may_say(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
-        """Inside the settlement: the gate's decision and, where it allows, the debit; else the outcome says why not.
+    async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
+        """Inside the settlement: the gate's decision and, if it allows, the debit; otherwise the outcome says why not.
 
         Both happen in the transaction that writes the message, so that nothing can come between them.
         """
         agent = settlement.timer.agent
         asked = candidate.asked_by_person
         objection: Objection = Defer(Instant(now + MINUTE), _LOST) if asked else Refuse(_LOST)
-        for _ in range(_ASKS):  # more than once only on a shared database, where another daemon takes pings too
+        for _ in range(_TRIES):  # more than once only on a shared database, where another daemon takes pings too
             decision = await self._gate.decide(agent, candidate, now)
             if not isinstance(decision, Allow):
                 objection = decision
@@ -71,38 +100,34 @@ class Speaking:
         note_objection(settlement, objection)
         return False
 
-    async def say(self, settlement: Settlement, words: Words, now: Instant) -> bool:
-        """Say it, or write down why not. True if it was said."""
-        text = self._clean(words.text)
+    async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
+        """Send it, or write down why not. True if it was sent.
+
+        The gate's decision, its debit, the message and the conversation's line are one transaction.
+        """
+        text = clean(ping.text, self._secrets)
         if not text:
-            settlement.outcome(Result.SUPPRESSED, "There was nothing to say.")
+            settlement.outcome(Result.SUPPRESSED, NOTHING_TO_SAY)
             return False
-        if not await self.may_say(settlement, words.candidate, now):
+        if not await self.admit(settlement, ping.candidate, now):
             return False
         timer = settlement.timer
-        agent = timer.agent
         await self._delivery.post(
             Message(
-                agent,
+                timer.agent,
                 text,
-                words.kind,
+                ping.kind,
                 now,
-                asked=words.candidate.set_for_time,
-                buttons=words.buttons,
-                topic=words.candidate.topic or "",
+                asked=ping.candidate.set_for_time,
+                buttons=ping.buttons,
+                topic=ping.candidate.topic or "",
                 key=timer.key,
                 slot_at=timer.slot_at,
             )
         )
-        await self._desk.say(agent, "assistant", text, now, words.kind)
-        settlement.outcome(fired(settlement), words.reason or "It spoke.", text=text)
+        await self._desk.say(timer.agent, "assistant", text, now, ping.kind)
+        settlement.outcome(fired(settlement), ping.reason, text=text)
         return True
-
-    def _clean(self, text: str) -> str:
-        """Without what no store or channel takes, and without this home's own secrets, whoever put them there."""
-        for secret in self._secrets:
-            text = text.replace(secret, HIDDEN)
-        return readable(text).replace("\0", "").strip()
 
 
 def note_objection(settlement: Settlement, objection: Objection) -> None:
