@@ -25,10 +25,9 @@ from time import perf_counter
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Thinking
 from nudge.coach.facts import DueReminder
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import DocumentWatch, PersonDocuments
 from nudge.coach.proactive import Proactive
 from nudge.coach.prompt_text import estimate
-from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
@@ -163,7 +162,7 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
             files.write(AGENT, name, (templates / name).read_bytes())
         model = Counting()
         life = Life(clock, store, files)
-        desk = Desk(store, files, "America/Toronto")
+        documents = PersonDocuments(store, files, "America/Toronto")
 
         async def no_claims(agent: str, now: Instant) -> tuple[Instant, ...]:
             return ()
@@ -174,16 +173,16 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
         async def no_review(agent: str, now: Instant, opening: str) -> None:
             return None
 
-        gate = Gate(store, desk.person, no_claims)
+        gate = Gate(store, documents.person, no_claims)
         delivery = Delivery(store, lambda agent: model)
         thinking = Thinking(store, OfflineModel(), model)
-        proactive = Proactive(store, desk, gate, delivery, thinking, due, no_review)
+        proactive = Proactive(store, documents, gate, delivery, thinking, due, no_review)
         handlers = {DELIVER: delivery.deliver, **proactive.handlers()}
         dispatcher = Dispatcher(store, clock, handlers, owner="benchmark")
         await store.agents.add(Agent(AGENT, "coach", clock.now()))
         await gate.row(AGENT, clock.now())
         await proactive.start(AGENT, clock.now())
-        watch = asyncio.create_task(Watch(store, clock, desk, dispatcher.poke).run())
+        watch = asyncio.create_task(DocumentWatch(store, clock, documents, dispatcher.poke).run())
         running = asyncio.create_task(dispatcher.run())
         living = asyncio.ensure_future(live(life))
         await clock.sleep(24 * 3600)

@@ -13,12 +13,12 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Spender, Thinking
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import DueReminder
 from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import DocumentWatch, PersonDocuments
 from nudge.coach.proactive import Proactive, Rhythm
 from nudge.coach.prompt_text import estimate
-from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
@@ -121,13 +121,14 @@ class World:
 
     def assemble(self) -> None:
         self.files = HomeDocuments(self.home)
-        self.desk = Desk(self.store, self.files, "America/Toronto")
-        self.gate = Gate(self.store, self.desk.person, self._claims, **self.gate_options)
+        self.documents = PersonDocuments(self.store, self.files, "America/Toronto")
+        self.facts = FactReader(self.store, self.documents)
+        self.gate = Gate(self.store, self.documents.person, self._claims, **self.gate_options)
         self.delivery = Delivery(self.store, lambda agent: self.channel)
         self.thinking = Thinking(self.store, OfflineModel(), self.spender)
         self.proactive = Proactive(
             self.store,
-            self.desk,
+            self.documents,
             self.gate,
             self.delivery,
             self.thinking,
@@ -183,7 +184,7 @@ class World:
         dispatcher = self.dispatcher
         tasks = [asyncio.create_task(dispatcher.run())]
         if watch:
-            look = Watch(self.store, self.clock, self.desk, dispatcher.poke, every=20)
+            look = DocumentWatch(self.store, self.clock, self.documents, dispatcher.poke, every=20)
             tasks.append(asyncio.create_task(look.run()))
         try:
             yield

@@ -12,10 +12,11 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.coach.answering import Thinking
 from nudge.coach.document_writes import PENDING
-from nudge.coach.housekeeping import DOCUMENTS
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.listening import Talking
-from nudge.coach.person_documents import REVIEW, Desk
+from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.review import REVIEW
 from nudge.coach.undo import DEEDS
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
@@ -111,16 +112,17 @@ class Rig:
         self.home = Home(folder)
         self.channel = Channel()
         self.model = model
-        self.desk = Desk(store, HomeDocuments(self.home), "America/Toronto")
-        self.gate = Gate(store, self.desk.person, _no_claims)
-        self.delivery = Delivery(store, lambda agent: self.channel, SecondLook(store, self.desk.person))
-        self.reminders = Reminders(store, self.desk.person)
+        self.documents = PersonDocuments(store, HomeDocuments(self.home), "America/Toronto")
+        self.facts = FactReader(store, self.documents)
+        self.gate = Gate(store, self.documents.person, _no_claims)
+        self.delivery = Delivery(store, lambda agent: self.channel, SecondLook(store, self.documents.person))
+        self.reminders = Reminders(store, self.documents.person)
         thinking = Thinking(store, OfflineModel(), model)
         self.dispatcher = Dispatcher(store, clock, {}, owner="rig", longest_wait=3600)
         self.talking = Talking(
             store,
             clock,
-            self.desk,
+            self.documents,
             self.gate,
             self.delivery,
             thinking,
@@ -150,7 +152,7 @@ class Rig:
             if not (folder / name).exists():
                 with resources.as_file(resources.files("nudge.home") / "templates" / "documents" / name) as template:
                     shutil.copyfile(template, folder / name)
-        await self.desk.open("coach")
+        await self.documents.open("coach")
         return self
 
     def document(self, name: str) -> str:

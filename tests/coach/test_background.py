@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.heartbeat import OVERTAKEN
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
@@ -85,7 +86,7 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         await add(daemon, clock, spec)
         await clock.sleep(31 * 60)
         assert channel.texts == ["Two chores are open."]
-        assert (await daemon.desk.state("coach", clock.now())).proactive_today == 1
+        assert (await FactReader(daemon.store, daemon.documents).state("coach", clock.now())).proactive_today == 1
         (question,) = [one for one in model.asked if "Review open tasks" in one.turns[-1].text]
         lines = question.turns[-1].text.splitlines()
         assert lines[-1] == "Send at most 1 ping or embed per bg session."

@@ -108,7 +108,7 @@ def test_a_restart_keeps_the_targets_that_worked_while_the_file_is_broken(tmp_pa
         world.assemble()
         await world.run_for(3 * HOURS)
         assert [moment for moment in world.channel.times() if moment == "18 09:00"] == ["18 09:00"]
-        assert world.desk.targets(AGENT).as_fields()["wake_target"] == "09:00"
+        assert world.documents.targets(AGENT).as_fields()["wake_target"] == "09:00"
 
     in_world(tmp_path, scenario, WEDNESDAY)
 
@@ -248,7 +248,7 @@ def test_bedtime_is_casual_then_direct_then_serious_and_never_a_fourth_time(
         assert world.channel.times() == nudges
         fired = [row.reason for row in await world.outcomes("briefing") if row.result is Result.FIRED]
         assert fired == ["Bedtime, casual.", "Bedtime, direct.", "Bedtime, serious."]
-        assert (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges == 3
+        assert (await world.facts.state(AGENT, world.clock.now())).bedtime_nudges == 3
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), spender=ScriptedSpender("HEARTBEAT_OK"))
 

@@ -100,7 +100,7 @@ def test_more_time_at_night_delays_the_escalation_and_never_says_two_things_at_o
                     asked = True
                 await world.clock.sleep(300)
         assert world.channel.times() == times
-        nudges = (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges
+        nudges = (await world.facts.state(AGENT, world.clock.now())).bedtime_nudges
         assert nudges == 3
         assert [text for text in world.channel.texts if text.startswith("You said “30 more min” — time's up. ")] != []
 

@@ -162,7 +162,7 @@ def test_restraint_is_recognised_whatever_the_model_makes_of_it(
         row = await rig.store.attention.get("coach")
         assert row is not None
         if field == "delayed_until":
-            assert (await rig.desk.state("coach", NOON)).delayed_until == NOON + (until or 0)
+            assert (await rig.facts.state("coach", NOON)).delayed_until == NOON + (until or 0)
             timer = await rig.store.timers.get("coach", "ask-again")
             assert timer is not None
             assert timer.due_at == NOON + (until or 0)
@@ -314,15 +314,15 @@ def test_what_was_said_while_the_daemon_was_down_counts_from_when_it_was_said(co
 
 def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        write = rig.desk.write
+        write = rig.documents.write
 
         def refuse(agent: str, name: str, text: str) -> None:
             raise OSError(30, "Read-only file system")
 
-        rig.desk.write = refuse  # type: ignore[method-assign]
+        rig.documents.write = refuse  # type: ignore[method-assign]
         await rig.say("remember that I like tea")
         assert "like tea" not in rig.document("MEMORY.md")
-        rig.desk.write = write  # type: ignore[method-assign]
+        rig.documents.write = write  # type: ignore[method-assign]
         await rig.settle(60)
         assert "- I like tea" in rig.document("MEMORY.md")
         assert await rig.store.records.get("coach", PENDING) is None
@@ -332,14 +332,14 @@ def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
 
 def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        finish, pages = rig.talking.pages.finish, rig.talking.pages
+        finish, writes = rig.talking.writes.finish, rig.talking.writes
 
         async def late(agent: str, now: Instant) -> None:
             if await rig.store.records.get("coach", PENDING):
                 rig.write("MEMORY.md", "# mine\n")
             await finish(agent, now)
 
-        pages.finish = late  # type: ignore[method-assign]
+        writes.finish = late  # type: ignore[method-assign]
         said = await rig.say("remember that I like tea")
         assert "MEMORY.md was changed by somebody else" in said
         assert rig.document("MEMORY.md") == "# mine\n"

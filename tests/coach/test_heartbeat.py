@@ -264,8 +264,10 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
 
     async def scenario(world: World) -> None:
         await world.run_for(BEAT + 1)
-        state = await world.desk.state(AGENT, world.clock.now())
-        prompt = heartbeat_prompt(world.desk.documents(AGENT), state, (), world.clock.now(), world.desk.targets(AGENT))
+        state = await world.facts.state(AGENT, world.clock.now())
+        prompt = heartbeat_prompt(
+            world.documents.texts(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
+        )
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
         assert request.system.startswith("# Coach")
@@ -288,7 +290,7 @@ def test_a_message_is_sent_logged_and_remembered(tmp_path: Path, store_url: str)
         (said,) = await world.store.conversations.recent(AGENT)
         assert (said.role, said.kind, said.content) == ("assistant", "heartbeat", "What's in the way of the draft?")
         assert (await world.gate.row(AGENT, FIRST)).budget.daily_used == 1
-        assert (await world.desk.state(AGENT, FIRST)).proactive_today == 1
+        assert (await world.facts.state(AGENT, FIRST)).proactive_today == 1
         (line,) = world.log
         assert line == {
             "at": rfc3339(FIRST),
@@ -444,7 +446,7 @@ def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: 
         # 00:45 is too early for the direct one, which comes at 01:00
         assert second.detail["rule"] == "bedtime"
         assert world.channel.texts == ["Wind down?"]
-        assert (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges == 1
+        assert (await world.facts.state(AGENT, world.clock.now())).bedtime_nudges == 1
 
     in_world(
         tmp_path,

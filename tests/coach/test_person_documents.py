@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.targets import Targets
 from nudge.errors import NotConfiguredError
 from nudge.stores.store import SqlStore
@@ -30,13 +30,13 @@ class Files:
         return str(hash(self.texts.get(name)))
 
 
-def documents(store: Any = None, **texts: bytes) -> Desk:
-    return Desk(store, Files(**texts), "America/Toronto")
+def documents(store: Any = None, **texts: bytes) -> PersonDocuments:
+    return PersonDocuments(store, Files(**texts), "America/Toronto")
 
 
 async def test_goals_that_are_too_long_leave_the_last_targets_in_force(store: SqlStore) -> None:
     files = Files(GOALS=b'## Schedule Targets\n- wake_target: "08:30"\n')
-    known = Desk(store, files, "America/Toronto")
+    known = PersonDocuments(store, files, "America/Toronto")
     await known.open("coach")
     assert await known.check_targets("coach") == (True, None)
     files.texts["GOALS.md"] = LONG
@@ -54,6 +54,6 @@ def test_goals_that_were_too_long_from_the_start_leave_the_defaults() -> None:
 
 def test_a_document_that_is_too_long_is_neither_shown_nor_taken_for_empty() -> None:
     known = documents(MEMORY=LONG, AGENTS=b"Be kind.")
-    assert (known.documents("coach").memory, known.documents("coach").agents) == ("", "Be kind.")
+    assert (known.texts("coach").memory, known.texts("coach").agents) == ("", "Be kind.")
     with pytest.raises(NotConfiguredError, match=r"MEMORY.md of coach is too long: it has 13,300,000 characters"):
         known.text("coach", "MEMORY.md")

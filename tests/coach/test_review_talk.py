@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.review import CONTINUE, Status
+from nudge.coach.review import CONTINUE, REVIEW, Status
 from nudge.instants import DAY, HOUR, Instant
 from tests.coach.rig import Rig, Scripted, says
 from tests.coach.test_commands import History
@@ -18,7 +18,7 @@ MEMORY = "## Preferences\n- Don't message about sleep\n- You can message about s
 
 
 async def status(rig: Rig) -> Status | None:
-    review = await rig.desk.review("coach")
+    review = await rig.store.records.get("coach", REVIEW)
     return review.status if review else None
 
 
@@ -126,7 +126,7 @@ def test_a_forwarded_text_is_no_answer(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.say("/review")
         assert CONTINUE in await rig.say("skip", forwarded=True)
-        review = await rig.desk.review("coach")
+        review = await rig.store.records.get("coach", REVIEW)
         assert review is not None
         assert (review.index, review.status) == (0, Status.ASKING)
 

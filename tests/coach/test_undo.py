@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from nudge.coach.redact import REDACTED, all_forms, scrub, scrub_all
+from nudge.coach.review import REVIEW
 from nudge.coach.store import Saying
 from nudge.coach.undo import NOTHING
 from nudge.home.logs import LogRedaction
@@ -85,7 +86,7 @@ def test_a_pause_is_lifted(coach: Any, text: str) -> None:
         row = await rig.store.attention.get("coach")
         assert row is not None
         assert (row.quiet_until, row.busy_until, row.left_alone) == (NOON + HOUR, None, False)
-        assert (await rig.desk.state("coach", NOON)).delayed_until is None
+        assert (await rig.facts.state("coach", NOON)).delayed_until is None
         assert await rig.store.timers.get("coach", "ask-again") is None
 
     coach(scenario)
@@ -186,7 +187,7 @@ def test_redact_reaches_the_archive_and_the_review(coach: Any) -> None:
         await rig.say("a secret success of mine")
         await rig.say("/redact 100")
         assert await rig.store.conversations.redact("coach", 100) == []
-        review = await rig.desk.review("coach")
+        review = await rig.store.records.get("coach", REVIEW)
         assert review is not None
         assert review.answers == ("",)
         assert "[Nothing yet]" in rig.document("MEMORY.md")

@@ -9,31 +9,31 @@ import pytest
 
 from nudge.channels.terminal_prompt import Prompt
 from nudge.daemon.assemble import Daemon
-from nudge.daemon.chat_connections import LONGEST_LINE, ChatDesk, TerminalsBeside
+from nudge.daemon.chat_connections import LONGEST_LINE, ChatEndpoints, TerminalsBeside
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.outbox import Message
 from tests.coach.rig import Rig
 from tests.times import NOON
 
 
-def desk_of(rig: Rig) -> ChatDesk:
-    return ChatDesk(cast(Daemon, rig), "coach", TerminalsBeside(rig.channel, rig.store, rig.clock))
+def endpoints_of(rig: Rig) -> ChatEndpoints:
+    return ChatEndpoints(cast(Daemon, rig), "coach", TerminalsBeside(rig.channel, rig.store, rig.clock))
 
 
 def test_a_line_is_heard_and_its_answer_comes_back(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        desk = desk_of(rig)
-        start = await desk.heard({})
+        endpoints = endpoints_of(rig)
+        start = await endpoints.heard({})
         assert (start["last"], start["messages"]) == (0, [])
-        assert await desk.chat({"text": "what's next?"}) == {"ok": True}
-        assert (await desk.heard({"after": 0}))["busy"]
+        assert await endpoints.chat({"text": "what's next?"}) == {"ok": True}
+        assert (await endpoints.heard({"after": 0}))["busy"]
         await rig.settle()
-        heard = await desk.heard({"after": 0, "wait": 5})
+        heard = await endpoints.heard({"after": 0, "wait": 5})
         assert not heard["busy"]
         (message,) = heard["messages"]
         assert message["at"].startswith("2026-02-18T12:00:00")
         assert "Nothing is on the lists" in message["text"]
-        assert (await desk.heard({"after": heard["last"]}))["messages"] == []
+        assert (await endpoints.heard({"after": heard["last"]}))["messages"] == []
 
     coach(scenario)
 
@@ -41,7 +41,7 @@ def test_a_line_is_heard_and_its_answer_comes_back(coach: Any) -> None:
 @pytest.mark.parametrize("text", [None, "", "  \n", 7, "x" * (LONGEST_LINE + 1)])
 def test_what_is_no_line_is_refused(coach: Any, text: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        assert "error" in await desk_of(rig).chat({"text": text})
+        assert "error" in await endpoints_of(rig).chat({"text": text})
         assert await rig.store.conversations.recent("coach") == []
 
     coach(scenario)
@@ -49,9 +49,9 @@ def test_what_is_no_line_is_refused(coach: Any, text: Any) -> None:
 
 def test_waiting_ends_when_something_is_said_or_the_time_is_over(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        desk = desk_of(rig)
+        endpoints = endpoints_of(rig)
         before = rig.clock.now()
-        assert (await desk.heard({"after": 0, "wait": 3}))["messages"] == []
+        assert (await endpoints.heard({"after": 0, "wait": 3}))["messages"] == []
         assert 3_000_000 <= rig.clock.now() - before < 4_000_000
 
     coach(scenario)
@@ -76,7 +76,7 @@ def test_an_answer_goes_where_the_question_came_from(
         number = await rig.store.outbox.put(Message("coach", "hi", "reply", NOON, typed=typed))
         assert isinstance(await beside.send(Outbound(number, "hi")), Receipt)
         assert rig.channel.texts == (["hi"] if on_channel else [])
-        shown = (await ChatDesk(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
+        shown = (await ChatEndpoints(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
         assert len(shown) == typed
 
     coach(scenario)
@@ -90,7 +90,7 @@ def test_a_reminder_is_shown_in_the_terminal_and_sent_on_the_channel(coach: Any)
         number = await rig.store.outbox.put(Message("coach", "stretch", "reminder", NOON, buttons=buttons))
         await beside.send(Outbound(number, "stretch"))
         assert rig.channel.texts == ["stretch"]
-        (shown,) = (await ChatDesk(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
+        (shown,) = (await ChatEndpoints(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
         assert shown["buttons"] == [["Done", "done:r-aaaaaa"]]
 
     coach(scenario)

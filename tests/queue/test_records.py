@@ -12,13 +12,14 @@ from nudge.attention.gate import CONFIGURED
 from nudge.attention.requests import Wishes
 from nudge.coach.answering import MODEL_OUTAGE, Outage
 from nudge.coach.document_writes import PENDING, Edit
+from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.heartbeat import JUDGMENT
 from nudge.coach.housekeeping import SIGNAL_ASKED
 from nudge.coach.inbound import CURSOR
 from nudge.coach.judgment import Judgment, Signature
 from nudge.coach.notices import INCIDENT, Incident
-from nudge.coach.person_documents import GOOD_TARGETS, LAST_BEDTIME, REPORTED, REVIEW
-from nudge.coach.review import Review
+from nudge.coach.person_documents import GOOD_TARGETS, REPORTED
+from nudge.coach.review import REVIEW, Review
 from nudge.coach.targets import Targets
 from nudge.coach.undo import DEEDS, Deed
 from nudge.queue.agents import IDLE_SINCE

@@ -15,11 +15,12 @@ from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import Thinking
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
@@ -53,7 +54,7 @@ class Background:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         gate: Gate,
         thinking: Thinking,
         pings: Pings,
@@ -62,7 +63,8 @@ class Background:
         replied: Replied,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = FactReader(store, documents)
         self._gate = gate
         self._thinking = thinking
         self._pings = pings
@@ -123,14 +125,14 @@ class Background:
 
     async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
         agent, now = firing.timer.agent, firing.now
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         state = await self._gate.state(agent, now)
         ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
         schedule = upcoming(await self._upcoming_of(agent, now), now, this)
         preamble = background_preamble(state.budget, schedule, now, targets.zone)
         prompt = background_prompt(
-            self._desk.documents(agent), counted(letter.body, letter.count), preamble, now, targets
+            self._documents.texts(agent), counted(letter.body, letter.count), preamble, now, targets
         )
         request = ModelRequest(
             Purpose.HEARTBEAT,
@@ -139,7 +141,7 @@ class Background:
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
+            facts=await self._facts.gather(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
         reply = await self._thinking.ask(agent, request, now, waited_for=False)

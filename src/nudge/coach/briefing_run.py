@@ -22,12 +22,13 @@ from nudge.coach.briefings import (
     period_key,
     start_of_period,
 )
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachState
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
 from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
 from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.prompts import briefing_prompt
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
@@ -53,13 +54,14 @@ class Briefings:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         thinking: Thinking,
         pings: Pings,
         open_review: OpenReview,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = FactReader(store, documents)
         self._thinking = thinking
         self._pings = pings
         self._open_review = open_review
@@ -115,7 +117,7 @@ class Briefings:
 
     async def _why_not(self, agent: str, kind: Briefing, slot: Instant, now: Instant) -> tuple[Result, str] | None:
         """Why this one is not told at all, or None."""
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         if late_by(slot, now) > PLANS[kind].too_late:
             return Result.MISSED, f"It was more than {PLANS[kind].too_late // HOUR} hours late."
         if await self._told(agent, kind, slot, targets):
@@ -128,7 +130,7 @@ class Briefings:
 
     async def _opens_the_day(self, agent: str, slot: Instant, now: Instant) -> bool:
         """Whether the review that is due then also says good morning: on its own day, and if nobody has."""
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         if not opens_with_morning(slot, targets) or local_date(now, targets.zone) != local_date(slot, targets.zone):
             return False
         return not await self._told(agent, Briefing.MORNING, now, targets)
@@ -147,8 +149,8 @@ class Briefings:
     async def _bedtime(self, firing: Firing) -> None:
         """One look at bedtime: say the next of the three, or look again later tonight, or leave it for the next."""
         agent, now = firing.timer.agent, firing.now
-        targets = self._desk.targets(agent)
-        state = await self._desk.state(agent, now)
+        targets = self._documents.targets(agent)
+        state = await self._facts.state(agent, now)
         verdict = bedtime_nudge(now, targets, state)
         text, objection = "", None
         candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
@@ -164,21 +166,21 @@ class Briefings:
                 settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
                 await self._store.records.set(agent, LAST_BEDTIME, now)
-            state = await self._desk.state(agent, now)
+            state = await self._facts.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
 
     async def _words(self, firing: Firing, kind: Briefing, tone: BedtimeTone | None = None) -> str:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
         to an outage."""
         agent, now = firing.timer.agent, firing.now
-        prompt = briefing_prompt(self._desk.documents(agent), kind, now, self._desk.targets(agent), tone)
+        prompt = briefing_prompt(self._documents.texts(agent), kind, now, self._documents.targets(agent), tone)
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
             prompt.system,
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
-            facts=await self._desk.facts(agent, FactsPurpose.BRIEFING, now, briefing=kind),
+            facts=await self._facts.gather(agent, FactsPurpose.BRIEFING, now, briefing=kind),
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
         text = (await self._thinking.ask(agent, request, now, waited_for=True)).text.strip()
@@ -188,7 +190,7 @@ class Briefings:
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:
         """Take the period's turn, with the message. Somebody who took it a moment ago makes us look again."""
-        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._desk.targets(agent)), now):
+        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._documents.targets(agent)), now):
             raise RetryableError(f"The {PLANS[kind].title} was told by somebody else meanwhile.", retry_after=1)
 
     async def _told(self, agent: str, kind: Briefing, due: Instant, targets: Targets) -> bool:
@@ -206,9 +208,9 @@ class Briefings:
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
         """When the timer should be due. A target that was moved to an earlier hour, which is over, does not lose the
         briefing that was still to come: it is due now."""
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         if kind is Briefing.BEDTIME:
-            look = next_look_at(now, targets, await self._desk.state(agent, now))
+            look = next_look_at(now, targets, await self._facts.state(agent, now))
             if look is None:
                 return next_due(kind, now, targets)
             if look <= now and there is not None and there.slot_at <= now + LOOK_AGAIN:
@@ -223,7 +225,7 @@ class Briefings:
     async def _next(self, agent: str, kind: Briefing, after: Instant) -> Instant:
         """The next due time whose period has not had its turn: a wake target moved to a later hour of a day that has
         had its briefing means tomorrow."""
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         due = next_due(kind, after, targets)
         while await self._told(agent, kind, due, targets):
             due = next_due(kind, due, targets)

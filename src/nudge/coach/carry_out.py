@@ -18,10 +18,12 @@ from nudge.coach.actions import (
     apply_to_memory,
 )
 from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import GOALS, MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
+from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.goals import parse_goals
-from nudge.coach.person_documents import GOALS, LAST_BEDTIME, MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
@@ -66,11 +68,16 @@ class ActionFailedError(NudgeError):
 
 class Actions:
     def __init__(
-        self, store: CoachStore, desk: Desk, pages: Pages, wishes: PersonWishes, reminders: PersonReminders
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        wishes: PersonWishes,
+        reminders: PersonReminders,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
+        self._documents = documents
+        self._writes = writes
         self._wishes = wishes
         self._reminders = reminders
 
@@ -91,7 +98,7 @@ class Actions:
                     name = MEMORY if isinstance(action, UpdateMemory) else GOALS
                     try:
                         if name not in texts:
-                            before[name] = texts[name] = await self._pages.read(agent, name)
+                            before[name] = texts[name] = await self._writes.read(agent, name)
                         changed = self._edited(agent, name, texts[name], action, now)
                     except (UsageError, NotConfiguredError) as error:
                         refused.append(RefusedAction(NAMES[type(action)], error.message.rstrip(".")))
@@ -115,7 +122,7 @@ class Actions:
     def _edited(self, agent: str, name: str, text: str, action: UpdateMemory | UpdateGoals, now: Instant) -> str:
         """The document after the action, if it is still one."""
         if isinstance(action, UpdateMemory):
-            changed = apply_to_memory(text, action, local_date(now, self._desk.targets(agent).zone))
+            changed = apply_to_memory(text, action, local_date(now, self._documents.targets(agent).zone))
         else:
             changed = apply_to_goals(text, action)
         if not still_whole(name, text, changed):
@@ -131,7 +138,7 @@ class Actions:
             raise ActionFailedError(action, error.message.rstrip(".")) from error
 
     async def _set_state(self, agent: str, action: SetState, before: Wishes, now: Instant) -> None:
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         until = action.updates.get("quiet_mode_until")
         if until is not None:
             await self._store.attention.set_quiet(agent, max(until, before.quiet_until or until))

@@ -9,8 +9,10 @@ from nudge.attention.gate import Gate
 from nudge.attention.preamble import ping_status
 from nudge.attention.requests import PersonWishes
 from nudge.coach.commands import Asked
+from nudge.coach.document_files import GOALS
 from nudge.coach.documents import without_comments
-from nudge.coach.person_documents import GOALS, Desk
+from nudge.coach.fact_reader import FactReader
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.prompts import ago
 from nudge.coach.store import CoachStore
@@ -36,14 +38,15 @@ class LookCommands:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         gate: Gate,
         wishes: PersonWishes,
         reminders: PersonReminders,
         budget_words: BudgetWords = no_budget,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = FactReader(store, documents)
         self._gate = gate
         self._wishes = wishes
         self._reminders = reminders
@@ -51,7 +54,7 @@ class LookCommands:
 
     async def status(self, asked: Asked) -> str:
         agent, now = asked.agent, asked.now
-        zone = self._desk.targets(agent).zone
+        zone = self._documents.targets(agent).zone
         decisions = await self._store.outcomes.recent(agent=agent, kind="heartbeat", limit=DECISIONS)
         lines = [f"• {_clock(row.at, now, zone)} {row.result.value}: {_why(row)}" for row in decisions]
         active = await self._reminders.active(agent, MOST_REMINDERS + 1)
@@ -66,7 +69,7 @@ class LookCommands:
     async def why(self, asked: Asked) -> str:
         """The last decisions in words: all, so many, or those of one reminder."""
         words = asked.words.lstrip("#")
-        zone = self._desk.targets(asked.agent).zone
+        zone = self._documents.targets(asked.agent).zone
         limit, key = DECISIONS, None
         if words.isdigit() and len(words) < 4:
             limit = max(1, min(int(words), MOST_WHY))
@@ -81,7 +84,10 @@ class LookCommands:
         )
 
     async def goals(self, asked: Asked) -> str:
-        return without_comments(self._desk.text(asked.agent, GOALS)) or "GOALS.md is empty. “add … to today” starts it."
+        return (
+            without_comments(self._documents.text(asked.agent, GOALS))
+            or "GOALS.md is empty. “add … to today” starts it."
+        )
 
     async def budget(self, asked: Asked) -> str:
         return await self._budget_words(asked.agent, asked.now)
@@ -100,11 +106,11 @@ class LookCommands:
         return changed + ping_status(state.budget, state.claims, asked.now)
 
     async def _state(self, agent: str, now: Instant, zone: tzinfo) -> list[str]:
-        state = await self._desk.state(agent, now)
+        state = await self._facts.state(agent, now)
         wishes = await self._wishes.now(agent, now)
         seen = ago(state.last_activity, now) if state.last_activity is not None else "never"
         lines = [
-            f"{to_datetime(now, zone):%A %H:%M} ({self._desk.targets(agent).timezone})",
+            f"{to_datetime(now, zone):%A %H:%M} ({self._documents.targets(agent).timezone})",
             f"last phone activity: {seen}",
             f"unasked messages today: {state.proactive_today}",
             f"morning brief sent: {'yes' if state.morning_brief_sent else 'no'}",
@@ -122,7 +128,7 @@ class LookCommands:
                 lines.append(f"{name} {join} {_clock(until, now, zone)}")
         if wishes.left_alone:
             lines.append("left alone until you write to me")
-        if self._desk.targets(agent).is_quiet(now):
+        if self._documents.targets(agent).is_quiet(now):
             lines.append("quiet hours now")
         return lines
 

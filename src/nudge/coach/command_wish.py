@@ -7,7 +7,7 @@ from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.buttons import Buttons
 from nudge.coach.commands import Asked, whole_seconds
 from nudge.coach.nudges import short
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.undo import Deed, Undo
 from nudge.phrases import split_reminder
@@ -19,9 +19,9 @@ LOOKED_THROUGH = 500
 
 class WishCommands:
     def __init__(
-        self, desk: Desk, wishes: PersonWishes, reminders: PersonReminders, undo: Undo, buttons: Buttons
+        self, documents: PersonDocuments, wishes: PersonWishes, reminders: PersonReminders, undo: Undo, buttons: Buttons
     ) -> None:
-        self._desk = desk
+        self._documents = documents
         self._wishes = wishes
         self._reminders = reminders
         self._undo = undo
@@ -30,7 +30,7 @@ class WishCommands:
     async def remind(self, asked: Asked) -> str:
         if not asked.words:
             return "What, and when? For example: /remind call Mum by Friday 5pm"
-        targets, now = self._desk.targets(asked.agent), whole_seconds(asked.now)
+        targets, now = self._documents.targets(asked.agent), whole_seconds(asked.now)
         text, when = split_reminder(f"/remind {asked.words}", now, targets.zone)
         number = await self._reminders.remind(asked.agent, text, when, asked.now)
         words = f"I'll remind you: {text}. {when.echo(now, targets.zone)}"
@@ -38,7 +38,7 @@ class WishCommands:
         return f"{words} [{number}]"
 
     async def quiet(self, asked: Asked) -> str:
-        targets = self._desk.targets(asked.agent)
+        targets = self._documents.targets(asked.agent)
         raw = {"action": "set_quiet", "duration": asked.words or QUIET_FOR}
         action = read_action(raw, asked.now, targets)
         if isinstance(action, RefusedAction):

@@ -18,21 +18,23 @@ from nudge.coach.actions import RefusedAction, UpdateMemory, confirm, read_actio
 from nudge.coach.answering import Thinking
 from nudge.coach.carry_out import NAMES, ActionFailedError, Actions
 from nudge.coach.commands import Asked, Command, whole_seconds
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.facts import Turn as Said
 from nudge.coach.memory import PREFERENCES, set_recent_context
 from nudge.coach.messages import Replies
 from nudge.coach.outside import TextHistory
-from nudge.coach.person_documents import MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.prompts import conversation
 from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer as by_rules
 from nudge.coach.small_talk import chat
-from nudge.coach.store import CoachStore
+from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant
@@ -98,10 +100,10 @@ class Talk:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         thinking: Thinking,
         replies: Replies,
-        pages: Pages,
+        writes: DocumentWrites,
         actions: Actions,
         undo: Undo,
         review: ReviewTalk,
@@ -110,10 +112,11 @@ class Talk:
         history: TextHistory | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._reader = FactReader(store, documents)
         self._thinking = thinking
         self._replies = replies
-        self._pages = pages
+        self._writes = writes
         self._actions = actions
         self._undo = undo
         self._review = review
@@ -124,7 +127,7 @@ class Talk:
     async def turn(self, firing: Firing) -> None:
         """Handle one message or one command that waits for its turn."""
         agent, now = firing.timer.agent, firing.now
-        await self._pages.finish(agent, now)
+        await self._writes.finish(agent, now)
         if "command" in firing.timer.payload:
             await self._command(firing)
         else:
@@ -132,14 +135,16 @@ class Talk:
             facts = await self._facts(agent, heard, now)
             reply = await self._reply(agent, heard, facts, now)
             await self._settle(firing, heard, facts, reply)
-        await self._pages.finish(agent, now)
+        await self._writes.finish(agent, now)
 
     async def _facts(self, agent: str, heard: Heard, now: Instant) -> CoachFacts:
         """What is known, with the talk before this message: later messages wait for their own turn."""
         said = await self._store.conversations.recent(agent, LOOK_BACK)
         before = {one.id for one in said if one.id < heard.number or one.role == "assistant"}
         due = await self._reminders.due(agent, now)
-        facts = await self._desk.facts(agent, FactsPurpose.CONVERSATION, whole_seconds(now), due=due, text=heard.text)
+        facts = await self._reader.gather(
+            agent, FactsPurpose.CONVERSATION, whole_seconds(now), due=due, text=heard.text
+        )
         known = {(turn.at, turn.role, turn.text) for turn in facts.turns}
         turns = tuple(
             Said(one.role, one.content, one.at, one.forwarded)
@@ -158,7 +163,7 @@ class Talk:
         if _ATTACHMENT.fullmatch(heard.text):
             return Reply(ONLY_TEXT)
         message = Said("user", heard.text, facts.now, heard.forwarded)
-        built = conversation(self._desk.documents(agent), facts.turns, message, facts.targets)
+        built = conversation(self._documents.texts(agent), facts.turns, message, facts.targets)
         request = ModelRequest(
             Purpose.CONVERSATION,
             "",
@@ -218,7 +223,7 @@ class Talk:
             await self._summarise(agent, heard, facts, reply, now)
         words = "\n\n".join(part for part in parts if part)
         shown = await self._replies.post(agent, words, now, typed=heard.typed)
-        await self._desk.say(agent, "assistant", shown, now, kind)
+        await self._store.conversations.add(Saying(agent, now, "assistant", shown, kind))
         await self._store.records.set(agent, IDLE_SINCE, now)
 
     async def _act(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
@@ -226,7 +231,7 @@ class Talk:
         agent, now, targets = settlement.timer.agent, settlement.now, facts.targets
         carried = await self._actions.carry_out(agent, reply.actions, now)
         done = [action for action in carried.done if action not in carried.unchanged]
-        await self._pages.plan(agent, carried.edits, now)
+        await self._writes.plan(agent, carried.edits, now)
         words = " ".join(confirm(action, facts.now, targets) for action in done)
         await self._undo.remember(
             agent, Deed(words, carried.edits, carried.reminders, carried.wishes, heard.number, carried.noted)
@@ -243,12 +248,12 @@ class Talk:
             turns = (Said("user", heard.text, now),)
             summary = by_rules(replace(facts, purpose=FactsPurpose.SUMMARY, turns=turns))
         try:
-            text = await self._pages.read(agent, MEMORY)
+            text = await self._writes.read(agent, MEMORY)
             changed = set_recent_context(text, str(summary))
         except (UsageError, NotConfiguredError) as error:
             log.warning("Recent Context of %s cannot be written: %s", agent, error)
             return
-        await self._pages.plan(agent, [Edit(MEMORY, text, changed)], now)
+        await self._writes.plan(agent, [Edit(MEMORY, text, changed)], now)
 
     async def _command(self, firing: Firing) -> None:
         agent, now, payload = firing.timer.agent, firing.now, firing.timer.payload

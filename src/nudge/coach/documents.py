@@ -18,6 +18,7 @@ _REMARK = re.compile(r" ?\([^()]*\)$")
 _KEPT = 32
 """So many texts are remembered as parsed: every heartbeat reads the same four documents."""
 
+_BRACKETS = re.compile(r"\[[^\[\]]*\](?![(\[:])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 
@@ -190,6 +191,16 @@ def _uncommented(text: str) -> str:
         parts.append(text[done:start])
         done = end + 3
     return "".join([*parts, text[done:]])
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether the template put this text where the person's own words will stand: nothing but bracketed words and
+    punctuation. "[Name] — [context]" is a placeholder; "[x] Call Mum" and "[draft](https://example.org)" are not.
+
+    >>> is_placeholder("[Single most important task]"), is_placeholder("[ ] Call Mum")
+    (True, False)
+    """
+    return "[" in text and not any(letter.isalnum() for letter in _BRACKETS.sub("", text))
 
 
 def readable(text: str) -> str:

@@ -14,6 +14,7 @@ from nudge.attention.repeats import signature as said_signature
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import STAND_IN, Thinking
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import DueReminder
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import (
@@ -29,7 +30,7 @@ from nudge.coach.judgment import (
 )
 from nudge.coach.messages import Ping, Pings, fired
 from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
@@ -66,7 +67,7 @@ class Heartbeat:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         thinking: Thinking,
         pings: Pings,
         due_of: DueOf,
@@ -79,7 +80,8 @@ class Heartbeat:
         on_misconfigured: FailureHook | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = FactReader(store, documents)
         self._thinking = thinking
         self._pings = pings
         self._due_of = due_of
@@ -108,8 +110,8 @@ class Heartbeat:
             await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
         due = await self._due_of(agent, now)
-        documents, targets = self._desk.documents(agent), self._desk.targets(agent)
-        state = await self._desk.state(agent, now)
+        documents, targets = self._documents.texts(agent), self._documents.targets(agent)
+        state = await self._facts.state(agent, now)
         current = signature(documents, state, due, now, targets)
         last = await self._store.records.get(agent, JUDGMENT)
         asking = should_ask(last, current, now, targets, self._longest_silence)
@@ -124,7 +126,7 @@ class Heartbeat:
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, due=due),
+            facts=await self._facts.gather(agent, FactsPurpose.HEARTBEAT, now, due=due),
             attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
         )
         try:
@@ -137,7 +139,7 @@ class Heartbeat:
         except NudgeError as error:
             await self._without_model(firing, error)
             return
-        if self._desk.documents(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
+        if self._documents.texts(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
         await self._judged(firing, reply, current, asking.reason)
@@ -190,10 +192,10 @@ class Heartbeat:
 
     async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         bedtime = bool(updates.get("bedtime_nudge_sent"))
         if bedtime:
-            verdict = bedtime_nudge(now, targets, await self._desk.state(agent, now))
+            verdict = bedtime_nudge(now, targets, await self._facts.state(agent, now))
             if verdict.tone is None:
                 settlement.outcome(Result.SUPPRESSED, f"No bedtime message. {verdict.reason}", rule="bedtime")
                 return False

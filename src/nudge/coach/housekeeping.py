@@ -9,11 +9,12 @@ from nudge.attention.requests import look_again
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.briefings import bedtime_nudge
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.coach.nudges import BUTTONS
 from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
@@ -24,8 +25,7 @@ from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.housekeeping")
 
-DOCUMENTS, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
-    "documents",
+ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
     "activity-check",
     "retention",
     "commit",
@@ -49,11 +49,6 @@ def activity_timer(agent: str, now: Instant) -> Timer:
     return Timer.at(agent, ACTIVITY, ACTIVITY, Instant(now + NO_SIGNAL))
 
 
-def documents_timer(agent: str, now: Instant) -> Timer:
-    """Look at the documents now: somebody wrote one."""
-    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
-
-
 def alive_timer(agent: str, now: Instant) -> Timer:
     """Tell whoever watches that a heartbeat worked."""
     return Timer.at(agent, ALIVE, ALIVE, now, lane=f"{agent}/alive")
@@ -65,7 +60,7 @@ class Housekeeping:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         briefings: Briefings,
         pings: Pings,
         *,
@@ -73,7 +68,8 @@ class Housekeeping:
         sign_of_life: SignOfLife | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = FactReader(store, documents)
         self._briefings = briefings
         self._pings = pings
         self._history = history
@@ -98,7 +94,7 @@ class Housekeeping:
         """A document was written by somebody: check the targets, reschedule, and say once if they cannot be read."""
         agent, now = firing.timer.agent, firing.now
         async with firing.settle() as settlement:
-            changed, complaint = await self._desk.check_targets(agent)
+            changed, complaint = await self._documents.check_targets(agent)
             await self._briefings.schedule(agent, now)
             if changed:
                 await look_again(self._store, agent, now)
@@ -107,7 +103,7 @@ class Housekeeping:
                 at = Instant(now + HALF_SAVED)
                 notice = notice_timer(agent, TARGETS, complaint.text, at, version=complaint.version)
                 await self._store.timers.set(notice)
-            elif self._desk.complaint(agent) is None:
+            elif self._documents.complaint(agent) is None:
                 await self._store.timers.cancel(agent, notice_key(TARGETS))
 
     async def ask_again(self, firing: Firing) -> None:
@@ -116,8 +112,8 @@ class Housekeeping:
         agent, now = firing.timer.agent, firing.now
         words = str(firing.timer.payload.get("words") or "")
         text = f"You said “{words}” — time's up." if words else "Time's up."
-        state = await self._desk.state(agent, now)
-        tone = bedtime_nudge(now, self._desk.targets(agent), state).tone
+        state = await self._facts.state(agent, now)
+        tone = bedtime_nudge(now, self._documents.targets(agent), state).tone
         bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER
         candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
@@ -220,7 +216,7 @@ class Housekeeping:
         return asked is not None and (last is None or asked >= last)
 
     def _next_retention(self, agent: str, now: Instant) -> Instant:
-        zone = self._desk.targets(agent).zone
+        zone = self._documents.targets(agent).zone
         day = local_date(now, zone)
         at = Instant(start_of_day(day, zone) + _RETENTION_HOUR)
         return at if at > now else Instant(start_of_day(day + timedelta(days=1), zone) + _RETENTION_HOUR)

@@ -17,11 +17,11 @@ from nudge.coach.commands import Asked, Command, help_text, menu
 from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import Talk
 from nudge.coach.document_writes import KIND as PAGES
-from nudge.coach.document_writes import Pages
+from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.inbound import Listener
 from nudge.coach.messages import REPLY, Replies
 from nudge.coach.outside import TextHistory
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.redact import Redaction, Redactor
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
@@ -42,7 +42,7 @@ class Talking:
         self,
         store: CoachStore,
         clock: Clock,
-        desk: Desk,
+        documents: PersonDocuments,
         gate: Gate,
         delivery: Delivery,
         thinking: Thinking,
@@ -57,24 +57,24 @@ class Talking:
         secrets = tuple(secrets)
         self._store = store
         replies = Replies(delivery, secrets)
-        self.pages = Pages(store, desk, replies)
+        self.writes = DocumentWrites(store, documents, replies)
         wishes = PersonWishes(store, gate)
-        undo = Undo(store, self.pages, wishes, reminders)
+        undo = Undo(store, self.writes, wishes, reminders)
         buttons = Buttons(store, reminders)
-        self._review = ReviewTalk(store, desk, self.pages, replies, undo)
-        redaction = Redaction(store, desk, self.pages, undo, redactor)
+        self._review = ReviewTalk(store, documents, self.writes, replies, undo)
+        redaction = Redaction(store, documents, self.writes, undo, redactor)
         self.commands = _commands(
-            LookCommands(store, desk, gate, wishes, reminders, budget_words),
-            WishCommands(desk, wishes, reminders, undo, buttons),
+            LookCommands(store, documents, gate, wishes, reminders, budget_words),
+            WishCommands(documents, wishes, reminders, undo, buttons),
             LaneCommands(undo, redaction, self._review, history),
         )
-        actions = Actions(store, desk, self.pages, wishes, reminders)
+        actions = Actions(store, documents, self.writes, wishes, reminders)
         self._talk = Talk(
             store,
-            desk,
+            documents,
             thinking,
             replies,
-            self.pages,
+            self.writes,
             actions,
             undo,
             self._review,
@@ -87,7 +87,7 @@ class Talking:
         )
 
     def handlers(self) -> Mapping[str, Handler]:
-        return {TURN: self._talk.turn, TIMEOUT: self._review.timed_out, PAGES: self.pages.retry}
+        return {TURN: self._talk.turn, TIMEOUT: self._review.timed_out, PAGES: self.writes.retry}
 
     @property
     def menu(self) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Allow, Candidate, Defer, Refuse, Rule
 from nudge.coach.documents import readable
-from nudge.coach.person_documents import Desk
+from nudge.coach.store import CoachStore, Saying
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Settlement
@@ -71,10 +71,10 @@ class Ping:
 class Pings:
     """The only way in which the coach says something that nobody asked for."""
 
-    def __init__(self, gate: Gate, delivery: Delivery, desk: Desk, secrets: Iterable[str] = ()) -> None:
+    def __init__(self, store: CoachStore, gate: Gate, delivery: Delivery, secrets: Iterable[str] = ()) -> None:
+        self._store = store
         self._gate = gate
         self._delivery = delivery
-        self._desk = desk
         self._secrets = tuple(secrets)
 
     async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
@@ -125,7 +125,7 @@ class Pings:
                 slot_at=timer.slot_at,
             )
         )
-        await self._desk.say(timer.agent, "assistant", text, now, ping.kind)
+        await self._store.conversations.add(Saying(timer.agent, now, "assistant", text, ping.kind))
         settlement.outcome(fired(settlement), ping.reason, text=text)
         return True
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.messages import Ping, Pings
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.store import CoachStore
 from nudge.instants import DAY, Instant
 from nudge.queue import records
@@ -59,8 +59,8 @@ def notice_key(about: str) -> str:
 class Notices:
     """The handler of notices."""
 
-    def __init__(self, desk: Desk, pings: Pings) -> None:
-        self._desk = desk
+    def __init__(self, documents: PersonDocuments, pings: Pings) -> None:
+        self._documents = documents
         self._pings = pings
 
     async def tell(self, firing: Firing) -> None:
@@ -75,7 +75,7 @@ class Notices:
             await self._pings.send(settlement, Ping(str(payload["text"]), KIND, candidate, "A notice."), firing.now)
 
     def _still_broken(self, agent: str, version: str) -> bool:
-        complaint = self._desk.complaint(agent)
+        complaint = self._documents.complaint(agent)
         return complaint is not None and complaint.version == version
 
 

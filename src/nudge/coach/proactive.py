@@ -12,15 +12,14 @@ from nudge.coach.answering import Thinking
 from nudge.coach.briefing_run import KIND as BRIEFING
 from nudge.coach.briefing_run import Briefings, OpenReview
 from nudge.coach.heartbeat import DecisionLog, DueOf, Heartbeat
-from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, DOCUMENTS, PULL, RETENTION, Housekeeping, alive_timer
-from nudge.coach.housekeeping import documents_timer as documents_timer
+from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping, alive_timer
 from nudge.coach.judgment import LONGEST_SILENCE
 from nudge.coach.messages import Pings
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices, failure_notice
 from nudge.coach.nudges import SAY_AGAIN
 from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.store import CoachStore
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
@@ -42,7 +41,7 @@ class Proactive:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
         gate: Gate,
         delivery: Delivery,
         thinking: Thinking,
@@ -57,13 +56,13 @@ class Proactive:
     ) -> None:
         rhythm, secrets = rhythm or Rhythm(), tuple(secrets)
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._watched = sign_of_life is not None
-        self.pings = Pings(gate, delivery, desk, secrets)
+        self.pings = Pings(store, gate, delivery, secrets)
         self.on_failure = failure_notice(store, secrets)
         self.heartbeat = Heartbeat(
             store,
-            desk,
+            documents,
             thinking,
             self.pings,
             due_of,
@@ -74,9 +73,11 @@ class Proactive:
             after_beat=self._show_life,
             on_misconfigured=self.on_failure,
         )
-        self.briefings = Briefings(store, desk, thinking, self.pings, open_review)
-        self.chores = Housekeeping(store, desk, self.briefings, self.pings, history=history, sign_of_life=sign_of_life)
-        self.notices = Notices(desk, self.pings)
+        self.briefings = Briefings(store, documents, thinking, self.pings, open_review)
+        self.chores = Housekeeping(
+            store, documents, self.briefings, self.pings, history=history, sign_of_life=sign_of_life
+        )
+        self.notices = Notices(documents, self.pings)
 
     def handlers(self) -> Mapping[str, Handler]:
         return {
@@ -95,7 +96,7 @@ class Proactive:
 
     async def start(self, agent: str, now: Instant) -> None:
         """Bring an agent's timers in line with its documents. Safe to do at every start."""
-        await self._desk.open(agent)
+        await self._documents.open(agent)
         async with self._store.transaction():
             await self.heartbeat.ensure(agent, now)
             await self.chores.ensure(agent, now)

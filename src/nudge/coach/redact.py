@@ -15,12 +15,14 @@ from typing import Any, Protocol
 
 from nudge.attention.requests import ASK_AGAIN
 from nudge.coach.actions import UpdateMemory, apply_to_memory
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose, replace_section_lines
 from nudge.coach.facts import CoachFacts, Purpose, Turn
 from nudge.coach.memory import CONTEXT, REVIEWS
-from nudge.coach.person_documents import MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.review import REVIEW
 from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Undo
@@ -52,11 +54,16 @@ class Redactor(Protocol):
 
 class Redaction:
     def __init__(
-        self, store: CoachStore, desk: Desk, pages: Pages, undo: Undo, redactor: Redactor | None = None
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        undo: Undo,
+        redactor: Redactor | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
+        self._documents = documents
+        self._writes = writes
         self._undo = undo
         self._redactor = redactor
 
@@ -93,11 +100,11 @@ class Redaction:
         self, agent: str, noted: Iterable[tuple[str, str]], forms: Sequence[str], now: Instant
     ) -> None:
         try:
-            before = await self._pages.read(agent, MEMORY)
+            before = await self._writes.read(agent, MEMORY)
         except NotConfiguredError as error:
             log.error("MEMORY.md of %s was left as it is: %s", agent, error)
             return
-        today = local_date(now, self._desk.targets(agent).zone)
+        today = local_date(now, self._documents.targets(agent).zone)
         text = before
         for section, line in noted:
             text = apply_to_memory(text, UpdateMemory(section, remove=line), today)
@@ -106,7 +113,7 @@ class Redaction:
             text = replace_section_lines(text, REVIEWS, cleaned)
         if Document.parse(text).section(CONTEXT) is not None:
             text = replace_prose(text, CONTEXT, await self._context(agent, now) or "[Nothing yet]")
-        await self._pages.plan(agent, [Edit(MEMORY, before, text)], now)
+        await self._writes.plan(agent, [Edit(MEMORY, before, text)], now)
 
     async def _context(self, agent: str, now: Instant) -> str:
         """A summary from what is left: the one before was made of what is gone."""
@@ -114,15 +121,15 @@ class Redaction:
         turns = tuple(
             Turn(one.role, one.content, one.at) for one in reversed(left) if now - one.at < DAY and not one.forwarded
         )
-        said = answer(CoachFacts(now, Purpose.SUMMARY, self._desk.targets(agent), turns=turns))
+        said = answer(CoachFacts(now, Purpose.SUMMARY, self._documents.targets(agent), turns=turns))
         return said if isinstance(said, str) else ""
 
     async def _clean_review(self, agent: str, forms: Sequence[str]) -> None:
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         if review is not None:
             answers = tuple("" if scrub(one, forms) != one else one for one in review.answers)
             if answers != review.answers:
-                await self._desk.save_review(agent, replace(review, answers=answers))
+                await self._store.records.set(agent, REVIEW, replace(review, answers=answers))
 
 
 def all_forms(texts: Iterable[str]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nudge.attention.restraint import recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
-from nudge.queue.records import moment, text, texts, whole
+from nudge.queue.records import Record, moment, text, texts, whole
 
 CONTINUE = "Want to continue the review?"
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
@@ -93,6 +93,10 @@ class Review:
             answers=texts(data["answers"]),
             offer=Offer(data["offer"]),
         )
+
+
+REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
+"""The review of this week, or the last one."""
 
 
 @dataclass(frozen=True, slots=True)

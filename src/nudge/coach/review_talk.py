@@ -6,14 +6,15 @@ from dataclasses import dataclass
 
 from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import GOALS, MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.goals import WEEK
 from nudge.coach.memory import add_review
 from nudge.coach.messages import REPLY, Replies
-from nudge.coach.person_documents import GOALS, MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.pruning import prune
-from nudge.coach.review import Effects, Event, Review, Said, Status, Step, advance, start
-from nudge.coach.store import CoachStore
+from nudge.coach.review import REVIEW, Effects, Event, Review, Said, Status, Step, advance, start
+from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import NotConfiguredError, UsageError
 from nudge.instants import Instant, local_date
@@ -35,10 +36,12 @@ class Outcome:
 
 
 class ReviewTalk:
-    def __init__(self, store: CoachStore, desk: Desk, pages: Pages, replies: Replies, undo: Undo) -> None:
+    def __init__(
+        self, store: CoachStore, documents: PersonDocuments, writes: DocumentWrites, replies: Replies, undo: Undo
+    ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
+        self._documents = documents
+        self._writes = writes
         self._replies = replies
         self._undo = undo
 
@@ -47,18 +50,18 @@ class ReviewTalk:
     ) -> None:
         """Begin the week's review with its first question, or take up the one in progress. Part of the caller's
         transaction; the question is in the outbox then. `opening` is what the morning would have said."""
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         if review is not None and review.in_progress and now < (review.times_out_at or now):
-            step = advance(review, Event.RESUME, now, self._desk.targets(agent).zone)
+            step = advance(review, Event.RESUME, now, self._documents.targets(agent).zone)
             words = "\n\n".join(part for part in (opening, *step.replies) if part)
         else:
-            day = local_date(now, self._desk.targets(agent).zone)
-            goals = tuple(goal.text for goal in self._desk.goals(agent).week)
+            day = local_date(now, self._documents.targets(agent).zone)
+            goals = tuple(goal.text for goal in self._documents.goals(agent).week)
             step = start(week_of(day), goals, now, opening)
             words = step.replies[0]
         await self._save(agent, step.review)
         shown = await self._replies.post(agent, words, now, kind=kind, typed=typed)
-        await self._desk.say(agent, "assistant", shown, now, "review")
+        await self._store.conversations.add(Saying(agent, now, "assistant", shown, "review"))
 
     async def command(self, agent: str, words: str, now: Instant, *, typed: bool = False) -> str | None:
         """/review, with "pause" or "skip" if wanted; what to say, or None where the question itself is the answer."""
@@ -67,25 +70,25 @@ class ReviewTalk:
         if event is None:
             await self.start(agent, now, kind=REPLY, typed=typed)
             return None
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         if review is None or not review.in_progress:
             return "No review is going on. /review starts one."
-        outcome = await self._outcome(agent, advance(review, event, now, self._desk.targets(agent).zone), now)
+        outcome = await self._outcome(agent, advance(review, event, now, self._documents.targets(agent).zone), now)
         await self.settle(agent, outcome, now)
         return "\n\n".join(outcome.step.replies) or "The review is over."
 
     async def hear(self, agent: str, text: str, now: Instant, *, forwarded: bool) -> Outcome | None:
         """What a message means for the review in progress; None where there is none. Nothing is written yet."""
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         if review is None or not review.in_progress:
             return None
         said = Said("(forwarded)", unrelated=True) if forwarded else Said(text)  # what it says is not the person's word
-        return await self._outcome(agent, advance(review, said, now, self._desk.targets(agent).zone), now)
+        return await self._outcome(agent, advance(review, said, now, self._documents.targets(agent).zone), now)
 
     async def settle(self, agent: str, outcome: Outcome, now: Instant, said: int | None = None) -> None:
         """Write what came of it, inside the caller's transaction."""
         await self._save(agent, outcome.step.review)
-        await self._pages.plan(agent, outcome.edits, now)
+        await self._writes.plan(agent, outcome.edits, now)
         if outcome.edits:
             words = "what the weekly review wrote into " + " and ".join(edit.name for edit in outcome.edits)
             await self._undo.remember(agent, Deed(words, outcome.edits, said=said))
@@ -96,11 +99,11 @@ class ReviewTalk:
     async def timed_out(self, firing: Firing) -> None:
         """Handle the timer: a day after the last answer the review ends as it is."""
         agent, now = firing.timer.agent, firing.now
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         async with firing.settle() as settlement:
             if review is None or not review.in_progress:
                 return
-            zone = self._desk.targets(agent).zone
+            zone = self._documents.targets(agent).zone
             outcome = await self._outcome(agent, advance(review, Event.TICK, now, zone), now)
             if outcome.step.review.in_progress:
                 due = outcome.step.review.times_out_at
@@ -108,7 +111,7 @@ class ReviewTalk:
                 settlement.again(due)
             else:
                 await self.settle(agent, outcome, now)
-        await self._pages.finish(agent, now)
+        await self._writes.finish(agent, now)
 
     async def _outcome(self, agent: str, step: Step, now: Instant) -> Outcome:
         if step.effects == Effects():
@@ -116,9 +119,9 @@ class ReviewTalk:
         lost = ""
         before: dict[str, str] = {}
         texts: dict[str, str] = {}
-        day = local_date(now, self._desk.targets(agent).zone)
+        day = local_date(now, self._documents.targets(agent).zone)
         try:
-            before = {name: await self._pages.read(agent, name) for name in (GOALS, MEMORY)}
+            before = {name: await self._writes.read(agent, name) for name in (GOALS, MEMORY)}
             texts = dict(before)
             if step.effects.this_week:
                 texts[GOALS] = apply_to_goals(texts[GOALS], UpdateGoals(WEEK, step.effects.this_week))
@@ -132,7 +135,7 @@ class ReviewTalk:
         return Outcome(step, edits, lost)
 
     async def _save(self, agent: str, review: Review) -> None:
-        await self._desk.save_review(agent, review)
+        await self._store.records.set(agent, REVIEW, review)
         due = review.times_out_at
         if due is None:
             await self._store.timers.cancel(agent, TIMEOUT)

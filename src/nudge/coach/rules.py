@@ -12,10 +12,9 @@ from typing import Any
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.memory import shorten
+from nudge.coach.memory import forbids, shorten
 from nudge.coach.review import ask
 from nudge.coach.small_talk import chat, pick
-from nudge.coach.stances import forbids
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE

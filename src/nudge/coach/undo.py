@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.attention.requests import PersonWishes, Wishes
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose
 from nudge.coach.memory import CONTEXT, set_recent_context
-from nudge.coach.person_documents import MEMORY
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
@@ -70,9 +70,11 @@ DEEDS: Record[tuple[Deed, ...]] = Record(
 
 
 class Undo:
-    def __init__(self, store: CoachStore, pages: Pages, wishes: PersonWishes, reminders: PersonReminders) -> None:
+    def __init__(
+        self, store: CoachStore, writes: DocumentWrites, wishes: PersonWishes, reminders: PersonReminders
+    ) -> None:
         self._store = store
-        self._pages = pages
+        self._writes = writes
         self._wishes = wishes
         self._reminders = reminders
 
@@ -82,7 +84,8 @@ class Undo:
             await self._keep(agent, [*await self._deeds(agent), deed])
 
     async def last(self, agent: str, now: Instant) -> str:
-        """Take the last deed back, inside the caller's transaction; what to say. `Pages.finish` comes after it."""
+        """Undo the last deed, inside the caller's transaction. Returns what to say. Call `DocumentWrites.finish` after
+        it."""
         deeds = await self._deeds(agent)
         if not deeds:
             return NOTHING
@@ -114,7 +117,7 @@ class Undo:
         """Plan the way back; the names of documents that somebody else has changed since."""
         way_back, changed_since = [], []
         for edit in edits:
-            current = await self._pages.read(agent, edit.name)
+            current = await self._writes.read(agent, edit.name)
             if edit.name == MEMORY and _same_but_context(current, edit.after):
                 context = Document.parse(current).prose(CONTEXT)
                 way_back.append(Edit(MEMORY, current, set_recent_context(edit.before, context)))
@@ -122,7 +125,7 @@ class Undo:
                 way_back.append(Edit(edit.name, current, edit.before))
             else:
                 changed_since.append(edit.name)
-        await self._pages.plan(agent, way_back, now)
+        await self._writes.plan(agent, way_back, now)
         return changed_since
 
     async def _deeds(self, agent: str) -> tuple[Deed, ...]:

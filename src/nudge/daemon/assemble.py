@@ -16,12 +16,11 @@ from nudge.coach.document_files import DocumentFiles
 from nudge.coach.heartbeat import DecisionLog
 from nudge.coach.listening import Talking
 from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import DocumentWatch, PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.proactive import Proactive, Rhythm
 from nudge.coach.redact import Redactor
 from nudge.coach.store import Saying
-from nudge.coach.watch import Watch
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
@@ -108,12 +107,12 @@ class Daemon:
         self.store = store
         self.clock = clock
         self.agents = Agents(store)
-        self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.desk.person))
-        self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
+        self.documents = PersonDocuments(store, ports.documents, options.timezone)
+        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.documents.person))
+        self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
-            self.desk.person,
+            self.documents.person,
             self.reminders.claims,
             capacity=options.capacity,
             refill_minutes=options.refill_minutes,
@@ -136,7 +135,7 @@ class Daemon:
         self.talking = Talking(
             store,
             clock,
-            self.desk,
+            self.documents,
             self.gate,
             self.delivery,
             thinking,
@@ -149,7 +148,7 @@ class Daemon:
         )
         self.proactive = Proactive(
             store,
-            self.desk,
+            self.documents,
             self.gate,
             self.delivery,
             thinking,
@@ -163,7 +162,7 @@ class Daemon:
         )
         self.background = Background(
             store,
-            self.desk,
+            self.documents,
             self.gate,
             thinking,
             self.proactive.pings,
@@ -173,8 +172,8 @@ class Daemon:
         )
         handover = Handover(store, self._remind, self._letter_came)
         firing = ReminderFiring(store, handover, self.gate, ports.conditions)
-        self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
-        self.watch = Watch(store, clock, self.desk, self.poke)
+        self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
+        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
         handlers = {
             DELIVER: self.delivery.deliver,
             REMINDER: firing.fire,

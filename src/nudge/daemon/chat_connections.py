@@ -52,7 +52,7 @@ class TerminalsBeside:
         await self._channel.close()
 
 
-class ChatDesk:
+class ChatEndpoints:
     def __init__(self, daemon: Daemon, agent: str, beside: TerminalsBeside) -> None:
         self._daemon = daemon
         self._agent = agent
@@ -96,7 +96,7 @@ class ChatDesk:
             await clock.sleep(_LOOK_SECONDS)
 
     def _shown(self, message: Message) -> dict[str, Any]:
-        zone = self._daemon.desk.targets(self._agent).zone
+        zone = self._daemon.documents.targets(self._agent).zone
         return {
             "id": message.id,
             "at": rfc3339(message.created_at, zone),

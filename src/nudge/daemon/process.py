@@ -18,7 +18,7 @@ from nudge.channels.terminal_prompt import Prompt
 from nudge.clock import SystemClock
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.channel import channel_of, who_talks
-from nudge.daemon.chat_connections import ChatDesk, TerminalsBeside
+from nudge.daemon.chat_connections import ChatEndpoints, TerminalsBeside
 from nudge.daemon.control import control_app, serving
 from nudge.daemon.lock import HomeLock
 from nudge.daemon.reload import SpendingReload
@@ -80,7 +80,7 @@ async def _run(
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=settings.home.chat_history) if terminal else None
 
     def zone() -> tzinfo:
-        return daemon.desk.targets(agent).zone
+        return daemon.documents.targets(agent).zone
 
     channel = channel_of(settings, config, clock, prompt or sys.stdout, zone, terminal=terminal, colour=colour)
     beside = TerminalsBeside(channel.messenger, store, clock)
@@ -99,7 +99,7 @@ async def _run(
         await reload.look()
         await daemon.look_again()
 
-    app = control_app(status, poke, daemon.stop, ChatDesk(daemon, agent, beside).endpoints())
+    app = control_app(status, poke, daemon.stop, ChatEndpoints(daemon, agent, beside).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
     if polling := channel.polling(daemon, agent):
         companions.append(polling.run())
