@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.restraint import Requests
 from nudge.coach.briefings import Briefing
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
@@ -414,7 +415,7 @@ def test_a_review_in_a_quiet_morning_comes_when_it_is_over(tmp_path: Path) -> No
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM, weekly_review="Saturday 10:00")
-        await world.store.attention.set_quiet(AGENT, toronto(2026, 2, 21, 12))
+        await world.store.attention.set_requests(AGENT, Requests(quiet_until=toronto(2026, 2, 21, 12)))
         await world.run_for(6 * HOURS)
         assert world.channel.times() == ["21 12:00"]
         assert [words for _, words in world.reviews] == ["Good morning."]
@@ -544,7 +545,7 @@ def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
         if until[0] == 10:
             await world.store.attention.conversation(AGENT, Instant(end - 5 * MINUTE))
         else:
-            await world.store.attention.set_quiet(AGENT, end)
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=end))
         await world.run_for(10 * HOURS)
         assert world.channel.times() == told
         assert [one for one, _ in await briefings(world, "morning")] == [result]
@@ -558,11 +559,13 @@ def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> Non
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
-        await world.store.attention.set_left_alone(AGENT, True)
+        await world.store.attention.set_requests(AGENT, Requests(left_alone=True))
         async with world.running():
             await world.clock.sleep(5 * HOURS + 60)
             assert spender.calls == []
-            await world.store.attention.conversation(AGENT, world.clock.now())
+            async with world.store.transaction():
+                await world.store.attention.set_requests(AGENT, Requests())
+                await world.store.attention.conversation(AGENT, world.clock.now())
             await world.clock.sleep(1 * HOURS)
         assert world.channel.times() == ["18 14:00"]
 

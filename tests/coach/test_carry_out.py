@@ -135,6 +135,6 @@ def test_leave_me_alone_with_an_end_keeps_the_later_one(coach: Any) -> None:
         await rig.say("leave me alone for 2 hours")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.left_alone) == (NOON + 5 * HOUR, False)
+        assert (row.requests.quiet_until, row.requests.left_alone) == (NOON + 5 * HOUR, False)
 
     coach(scenario)

@@ -85,7 +85,11 @@ def test_a_pause_is_lifted(coach: Any, text: str) -> None:
         await rig.say("/undo")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.busy_until, row.left_alone) == (NOON + HOUR, None, False)
+        assert (row.requests.quiet_until, row.requests.busy_until, row.requests.left_alone) == (
+            NOON + HOUR,
+            None,
+            False,
+        )
         assert (await rig.facts.state("coach", NOON)).delayed_until is None
         assert await rig.store.timers.get("coach", "ask-again") is None
 
@@ -109,7 +113,7 @@ def test_what_one_message_did_is_taken_back_together(coach: Any) -> None:
         assert await rig.reminders.list("coach") == []
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until is None
+        assert row.requests.quiet_until is None
 
     coach(scenario, model)
 

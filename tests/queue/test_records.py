@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nudge.attention.gate import CONFIGURED
-from nudge.attention.requests import Wishes
+from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE, Outage
 from nudge.coach.document_writes import PENDING, Edit
 from nudge.coach.fact_reader import LAST_BEDTIME
@@ -34,7 +34,7 @@ EVERY: list[tuple[Record[Any], Any]] = [
     (IDLE_SINCE, NOON),
     (CURSOR, 17),
     (PENDING, (EDIT,)),
-    (DEEDS, (Deed("the goal", (EDIT,), ("r-abc123",), Wishes(quiet_until=NOON), 3, (("Preferences", "tea"),)),)),
+    (DEEDS, (Deed("the goal", (EDIT,), ("r-abc123",), Requests(quiet_until=NOON), 3, (("Preferences", "tea"),)),)),
     (GOOD_TARGETS, Targets(review_weekday=2)),
     (REPORTED, ("v1", "v2")),
     (REVIEW, Review("2026-W08", ("Write",), NOON, answers=("Well",))),

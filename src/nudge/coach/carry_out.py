@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nudge.attention.requests import PersonWishes, Wishes
+from nudge.attention.requests import PersonRequests, make_quieter
+from nudge.attention.restraint import Requests
 from nudge.coach.actions import (
     Action,
     AddReminder,
@@ -47,7 +48,7 @@ class Carried:
     refused: tuple[RefusedAction, ...] = ()
     edits: tuple[Edit, ...] = ()
     reminders: tuple[str, ...] = ()
-    wishes: Wishes | None = None
+    requests: Requests | None = None
 
     @property
     def noted(self) -> tuple[tuple[str, str], ...]:
@@ -72,13 +73,13 @@ class Actions:
         store: CoachStore,
         documents: PersonDocuments,
         writes: DocumentWrites,
-        wishes: PersonWishes,
+        requests: PersonRequests,
         reminders: PersonReminders,
     ) -> None:
         self._store = store
         self._documents = documents
         self._writes = writes
-        self._wishes = wishes
+        self._requests = requests
         self._reminders = reminders
 
     async def carry_out(self, agent: str, actions: Sequence[Action], now: Instant) -> Carried:
@@ -89,7 +90,7 @@ class Actions:
         unchanged: list[Action] = []
         refused: list[RefusedAction] = []
         reminders: list[str] = []
-        wishes: Wishes | None = None
+        requests: Requests | None = None
         for action in actions:
             if action in done:
                 continue
@@ -109,15 +110,15 @@ class Actions:
                 case AddReminder():
                     reminders.append(await self._remind(agent, action, now))
                 case SetQuiet(until):
-                    earlier = await self._wishes.quiet(agent, until, now)
-                    wishes = wishes or earlier
+                    earlier = await self._requests.quiet(agent, until, now)
+                    requests = requests or earlier
                 case SetState():
-                    earlier = await self._wishes.now(agent, now)
-                    await self._set_state(agent, action, earlier, now)
-                    wishes = wishes or earlier
+                    earlier = await self._requests.now(agent, now)
+                    await self._set_state(agent, action, now)
+                    requests = requests or earlier
             done.append(action)
         edits = tuple(Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name])
-        return Carried(tuple(done), tuple(unchanged), tuple(refused), edits, tuple(reminders), wishes)
+        return Carried(tuple(done), tuple(unchanged), tuple(refused), edits, tuple(reminders), requests)
 
     def _edited(self, agent: str, name: str, text: str, action: UpdateMemory | UpdateGoals, now: Instant) -> str:
         """The document after the action, if it is still one."""
@@ -137,11 +138,11 @@ class Actions:
         except NudgeError as error:
             raise ActionFailedError(action, error.message.rstrip(".")) from error
 
-    async def _set_state(self, agent: str, action: SetState, before: Wishes, now: Instant) -> None:
+    async def _set_state(self, agent: str, action: SetState, now: Instant) -> None:
         targets = self._documents.targets(agent)
         until = action.updates.get("quiet_mode_until")
         if until is not None:
-            await self._store.attention.set_quiet(agent, max(until, before.quiet_until or until))
+            await make_quieter(self._store, agent, until)
         if action.updates.get("morning_brief_sent"):
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         if action.updates.get("bedtime_nudge_sent"):

@@ -7,7 +7,7 @@ from datetime import tzinfo
 
 from nudge.attention.gate import Gate
 from nudge.attention.preamble import ping_status
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.coach.commands import Asked
 from nudge.coach.document_files import GOALS
 from nudge.coach.documents import without_comments
@@ -40,7 +40,7 @@ class LookCommands:
         store: CoachStore,
         documents: PersonDocuments,
         gate: Gate,
-        wishes: PersonWishes,
+        requests: PersonRequests,
         reminders: PersonReminders,
         budget_words: BudgetWords = no_budget,
     ) -> None:
@@ -48,7 +48,7 @@ class LookCommands:
         self._documents = documents
         self._facts = FactReader(store, documents)
         self._gate = gate
-        self._wishes = wishes
+        self._requests = requests
         self._reminders = reminders
         self._budget_words = budget_words
 
@@ -107,7 +107,7 @@ class LookCommands:
 
     async def _state(self, agent: str, now: Instant, zone: tzinfo) -> list[str]:
         state = await self._facts.state(agent, now)
-        wishes = await self._wishes.now(agent, now)
+        requests = await self._requests.now(agent, now)
         seen = ago(state.last_activity, now) if state.last_activity is not None else "never"
         lines = [
             f"{to_datetime(now, zone):%A %H:%M} ({self._documents.targets(agent).timezone})",
@@ -119,14 +119,14 @@ class LookCommands:
         if state.review_in_progress:
             lines.append("the weekly review is going on (/review)")
         for name, until in (
-            ("quiet", wishes.quiet_until),
-            ("busy", wishes.busy_until),
-            ("I check back", wishes.delayed_until),
+            ("quiet", requests.quiet_until),
+            ("busy", requests.busy_until),
+            ("I check back", requests.delayed_until),
         ):
             if until is not None and until > now:
                 join = "at" if name.startswith("I") else "until"
                 lines.append(f"{name} {join} {_clock(until, now, zone)}")
-        if wishes.left_alone:
+        if requests.left_alone:
             lines.append("left alone until you write to me")
         if self._documents.targets(agent).is_quiet(now):
             lines.append("quiet hours now")

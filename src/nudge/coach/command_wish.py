@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.buttons import Buttons
 from nudge.coach.commands import Asked, whole_seconds
@@ -19,10 +19,15 @@ LOOKED_THROUGH = 500
 
 class WishCommands:
     def __init__(
-        self, documents: PersonDocuments, wishes: PersonWishes, reminders: PersonReminders, undo: Undo, buttons: Buttons
+        self,
+        documents: PersonDocuments,
+        requests: PersonRequests,
+        reminders: PersonReminders,
+        undo: Undo,
+        buttons: Buttons,
     ) -> None:
         self._documents = documents
-        self._wishes = wishes
+        self._requests = requests
         self._reminders = reminders
         self._undo = undo
         self._buttons = buttons
@@ -44,9 +49,9 @@ class WishCommands:
         if isinstance(action, RefusedAction):
             return f"I couldn't set that: {action.reason}"
         assert isinstance(action, SetQuiet)
-        before = await self._wishes.quiet(asked.agent, action.until, asked.now)
+        before = await self._requests.quiet(asked.agent, action.until, asked.now)
         words = confirm(action, asked.now, targets)
-        await self._undo.remember(asked.agent, Deed(words, wishes=before))
+        await self._undo.remember(asked.agent, Deed(words, requests=before))
         return words
 
     async def cancel(self, asked: Asked) -> str:

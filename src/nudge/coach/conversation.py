@@ -234,7 +234,7 @@ class Talk:
         await self._writes.plan(agent, carried.edits, now)
         words = " ".join(confirm(action, facts.now, targets) for action in done)
         await self._undo.remember(
-            agent, Deed(words, carried.edits, carried.reminders, carried.wishes, heard.number, carried.noted)
+            agent, Deed(words, carried.edits, carried.reminders, carried.requests, heard.number, carried.noted)
         )
         for edit in carried.edits:
             settlement.feed("changed", f"{edit.name} was changed in a conversation.")

@@ -72,8 +72,8 @@ class FactReader:
             last_bedtime_nudge=last_bedtime,
             morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
             review_in_progress=review is not None and review.in_progress,
-            quiet_until=row.quiet_until if row else None,
-            delayed_until=row.delayed_until if row else None,
+            quiet_until=row.requests.quiet_until if row else None,
+            delayed_until=row.requests.delayed_until if row else None,
         )
 
     async def turns(self, agent: str, now: Instant, limit: int = 40) -> tuple[Turn, ...]:

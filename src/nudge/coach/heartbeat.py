@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nudge.attention.repeats import signature as said_signature
+from nudge.attention.requests import make_quieter
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import STAND_IN, Thinking
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
@@ -188,7 +189,7 @@ class Heartbeat:
                 detail: dict[str, Any] = {"refused": refused} if refused else {}
                 settlement.outcome(fired(settlement), f"{decision.action.value}: {_sentence(why)}", **detail)
         if "quiet_mode_until" in updates:
-            await self._quieter(settlement.timer.agent, updates["quiet_mode_until"])
+            await make_quieter(self._store, settlement.timer.agent, updates["quiet_mode_until"])
 
     async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates
@@ -213,12 +214,6 @@ class Heartbeat:
         if updates.get("morning_brief_sent"):
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         return True
-
-    async def _quieter(self, agent: str, until: Instant) -> None:
-        """A model may make itself quieter, never louder: a longer quiet of the person's stays."""
-        row = await self._store.attention.get(agent)
-        if row is None or row.quiet_until is None or row.quiet_until < until:
-            await self._store.attention.set_quiet(agent, until)
 
     async def _go_on(self, settlement: Settlement) -> None:
         """The next one, in the future and on the same grid."""

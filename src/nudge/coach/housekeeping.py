@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from nudge.attention.requests import look_again
+from nudge.attention.requests import end_delay, look_again
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.briefings import bedtime_nudge
@@ -121,7 +121,7 @@ class Housekeeping:
         async with firing.settle() as settlement:
             if not await self._pings.send(settlement, ping, now):
                 return
-            await self._store.attention.set_delayed(agent, None)
+            await end_delay(self._store, agent)
             if bedtime:
                 await self._store.records.set(agent, LAST_BEDTIME, now)
 

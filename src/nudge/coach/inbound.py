@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
 from nudge.coach.buttons import Buttons
 from nudge.coach.commands import Asked, Command, help_text, read_command
@@ -41,7 +41,7 @@ class Listener:
         self,
         store: CoachStore,
         clock: Clock,
-        wishes: PersonWishes,
+        requests: PersonRequests,
         replies: Replies,
         buttons: Buttons,
         undo: Undo,
@@ -52,7 +52,7 @@ class Listener:
     ) -> None:
         self._store = store
         self._clock = clock
-        self._wishes = wishes
+        self._requests = requests
         self._replies = replies
         self._buttons = buttons
         self._undo = undo
@@ -121,7 +121,7 @@ class Listener:
 
     async def _accept(self, agent: str, update: Inbound, now: Instant, typed: bool) -> str:
         said_at = Instant(min(update.at, now))
-        await self._wishes.now(agent, now)  # the first look makes the row that everything below changes
+        await self._requests.now(agent, now)  # the first look makes the row that everything below changes
         if update.button is not None:
             await self._store.attention.activity(agent, said_at)
             return await self._buttons.press(agent, update, now)
@@ -138,12 +138,12 @@ class Listener:
             Saying(agent, said_at, "user", text, "conversation", update.forwarded)
         )
         if update.forwarded:
-            await self._wishes.wrote(agent, said_at, now)
+            await self._requests.wrote(agent, said_at, now)
         else:
-            before = await self._wishes.heard(agent, text, said_at, now)
+            before = await self._requests.heard(agent, text, said_at, now)
             if before is not None:
                 await self._undo.remember(
-                    agent, Deed(f"the pause you asked for (“{short(text)}”)", wishes=before, said=number)
+                    agent, Deed(f"the pause you asked for (“{short(text)}”)", requests=before, said=number)
                 )
         heard = Heard(number, text, update.forwarded, typed, hidden=text != update.text.strip())
         await self._store.timers.set(heard.timer(agent, now))

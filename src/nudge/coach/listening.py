@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from nudge.attention.gate import Gate
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
 from nudge.coach.answering import Thinking
 from nudge.coach.buttons import Buttons
@@ -58,17 +58,17 @@ class Talking:
         self._store = store
         replies = Replies(delivery, secrets)
         self.writes = DocumentWrites(store, documents, replies)
-        wishes = PersonWishes(store, gate)
-        undo = Undo(store, self.writes, wishes, reminders)
+        requests = PersonRequests(store, gate)
+        undo = Undo(store, self.writes, requests, reminders)
         buttons = Buttons(store, reminders)
         self._review = ReviewTalk(store, documents, self.writes, replies, undo)
         redaction = Redaction(store, documents, self.writes, undo, redactor)
         self.commands = _commands(
-            LookCommands(store, documents, gate, wishes, reminders, budget_words),
-            WishCommands(documents, wishes, reminders, undo, buttons),
+            LookCommands(store, documents, gate, requests, reminders, budget_words),
+            WishCommands(documents, requests, reminders, undo, buttons),
             LaneCommands(undo, redaction, self._review, history),
         )
-        actions = Actions(store, documents, self.writes, wishes, reminders)
+        actions = Actions(store, documents, self.writes, requests, reminders)
         self._talk = Talk(
             store,
             documents,
@@ -83,7 +83,7 @@ class Talking:
             history,
         )
         self.listener = Listener(
-            store, clock, wishes, replies, buttons, undo, self.commands, secrets=secrets, poke=poke
+            store, clock, requests, replies, buttons, undo, self.commands, secrets=secrets, poke=poke
         )
 
     def handlers(self) -> Mapping[str, Handler]:

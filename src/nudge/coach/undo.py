@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nudge.attention.requests import PersonWishes, Wishes
+from nudge.attention.requests import PersonRequests
+from nudge.attention.restraint import Requests
 from nudge.coach.document_files import MEMORY
 from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
@@ -32,20 +33,20 @@ class Deed:
     words: str
     edits: tuple[Edit, ...] = ()
     reminders: tuple[str, ...] = ()
-    wishes: Wishes | None = None
+    requests: Requests | None = None
     said: int | None = None
     noted: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.edits or self.reminders or self.wishes is not None)
+        return not (self.edits or self.reminders or self.requests is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
             "words": self.words,
             "edits": [edit.to_json() for edit in self.edits],
             "reminders": list(self.reminders),
-            "requests": self.wishes.to_json() if self.wishes else None,
+            "requests": self.requests.to_json() if self.requests else None,
             "said": self.said,
             "noted": [list(line) for line in self.noted],
         }
@@ -56,7 +57,7 @@ class Deed:
             text(data["words"]),
             tuple(Edit.from_json(edit) for edit in items(data["edits"])),
             texts(data["reminders"]),
-            Wishes.from_json(data["requests"]) if data["requests"] else None,
+            Requests.from_json(data["requests"]) if data["requests"] else None,
             None if data["said"] is None else whole(data["said"]),
             tuple((text(section), text(line)) for section, line in items(data["noted"])),
         )
@@ -71,11 +72,11 @@ DEEDS: Record[tuple[Deed, ...]] = Record(
 
 class Undo:
     def __init__(
-        self, store: CoachStore, writes: DocumentWrites, wishes: PersonWishes, reminders: PersonReminders
+        self, store: CoachStore, writes: DocumentWrites, requests: PersonRequests, reminders: PersonReminders
     ) -> None:
         self._store = store
         self._writes = writes
-        self._wishes = wishes
+        self._requests = requests
         self._reminders = reminders
 
     async def remember(self, agent: str, deed: Deed) -> None:
@@ -94,8 +95,8 @@ class Undo:
         changed_since = await self._restore(agent, deed.edits, now)
         for reminder in deed.reminders:
             await self._reminders.forget(agent, reminder, now)
-        if deed.wishes is not None:
-            await self._wishes.restore(agent, deed.wishes, now)
+        if deed.requests is not None:
+            await self._requests.restore(agent, deed.requests, now)
         if not changed_since:
             return f"Taken back: {deed.words}"
         left = ", ".join(changed_since)
