@@ -35,7 +35,7 @@ from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Usage
 from nudge.models.offline import OfflineModel
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
@@ -54,7 +54,7 @@ NAMES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 
 @dataclass
-class Counting:
+class Counting(Channel):
     """A model that counts, and speaks at every third heartbeat."""
 
     calls: list[ModelRequest] = field(default_factory=list)
@@ -87,9 +87,6 @@ class Counting:
     async def send(self, message: Outbound) -> Receipt:
         self.sent += 1
         return Receipt((str(message.id),))
-
-    async def close(self) -> None:
-        return None
 
 
 @dataclass

@@ -24,9 +24,9 @@ from nudge.attention.quiet import Person
 from nudge.instants import SECOND, Instant, as_instant, zone_of
 from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
+from nudge.reminders.definition import make_reminder
 from nudge.reminders.reminder import KIND, Source, key_of
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec, make_reminder
 from nudge.reminders.tables import _params
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore
@@ -54,8 +54,7 @@ async def fill(store: SqlStore, count: int, now: Instant) -> None:
     """So many reminders of the coach, each with its timer, spread over a year."""
     await store.agents.add(Agent("coach", "coach", now))
     model = make_reminder(
-        ReminderSpec("Stand up and stretch for two minutes.", every="30m"),
-        reminder_id="r-000000",
+        {"message": "Stand up and stretch for two minutes.", "schedule": {"every": "30m"}},
         agent="coach",
         now=now,
         zone="UTC",
@@ -102,7 +101,7 @@ def _inside(home: Path) -> tuple[Callable[[], object], Callable[[], object], Cal
     person = Person(zone_of("UTC"))
     reminders = Reminders(store, lambda agent: person)
     loop = asyncio.new_event_loop()
-    spec = ReminderSpec("Call mum.", every="1h")
+    definition = {"message": "Call mum.", "schedule": {"every": "1h"}}
 
     def close() -> None:
         loop.run_until_complete(store.close())
@@ -110,7 +109,7 @@ def _inside(home: Path) -> tuple[Callable[[], object], Callable[[], object], Cal
 
     return (
         lambda: loop.run_until_complete(reminders.list("coach", limit=20)),
-        lambda: loop.run_until_complete(reminders.add("coach", spec, _now())),
+        lambda: loop.run_until_complete(reminders.add("coach", definition, _now())),
         close,
     )
 

@@ -16,6 +16,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Coroutine
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,12 @@ from nudge.instants import Instant, parse_rfc3339
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.queue.agents import Agent
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
-from nudge.spending.books import SpendingPlan
-from nudge.spending.call_bounds import most_input_tokens
-from nudge.spending.governor import Spending
-from nudge.spending.holds import AccountKey, AccountKind, Call
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.governor import Spending, input_bound
+from nudge.spending.holds import AccountKey, AccountKind, Call, settle
+from nudge.spending.ledger import AccountLedger, Attempt
 from nudge.spending.money import DOLLAR
-from nudge.spending.rates import Price, Rates
-from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.spending.prices import Price, Rates
 from nudge.stores.open import open_sqlite
 from nudge.tokens import token_use
 
@@ -68,7 +68,8 @@ def speed() -> list[Row]:
 
 def ledger_pairs(path: Path) -> Callable[[], float]:
     store = open_sqlite(str(path))
-    ledger, call, loop = StoreLedger(store), Call(PRICE, 100, 100), asyncio.new_event_loop()
+    ledger, call, loop = AccountLedger(store), Call(PRICE, 100, 100), asyncio.new_event_loop()
+    settled = partial(settle, actual=50)
     numbers = iter(range(10**9))
 
     async def opened() -> None:
@@ -79,8 +80,8 @@ def ledger_pairs(path: Path) -> Callable[[], float]:
         started = time.perf_counter()
         for _ in range(PAIRS):
             name = f"attempt {next(numbers)}"
-            await ledger.reserve(Attempt(name, "bench", NOON, Instant(NOON + 1)), call, CHAIN)
-            await ledger.settle(name, 50)
+            await ledger.reserve(Attempt(name, call, "bench"), CHAIN, NOON, expires_at=Instant(NOON + 1))
+            await ledger.end(name, settled)
         return time.perf_counter() - started
 
     loop.run_until_complete(opened())
@@ -160,9 +161,7 @@ class Instantly:
         if self.clock:
             await self.clock.sleep(self.chance.uniform(1, 20))
         percent = self.percent or self.chance.randrange(8, 101)
-        usage = Usage(
-            cache_write=most_input_tokens(request) * percent // 100, output=request.max_tokens * percent // 100
-        )
+        usage = Usage(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
         return ModelReply("", request.model, usage)
 
     async def close(self) -> None: ...

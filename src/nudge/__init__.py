@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     from nudge.progress.extensions import Approval as Approval
     from nudge.progress.extensions import Approver as Approver
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
+    from nudge.progress.guard import AsyncGuard as AsyncGuard
+    from nudge.progress.guard import Guard as Guard
+    from nudge.progress.guard_values import CallAllowed as CallAllowed
+    from nudge.progress.guard_values import CallRefused as CallRefused
+    from nudge.progress.guard_values import CallSettled as CallSettled
+    from nudge.progress.guard_values import GuardTuning as GuardTuning
+    from nudge.progress.guard_values import ToolVerdict as ToolVerdict
     from nudge.progress.injection import Injection as Injection
     from nudge.progress.injection import Nudge as Nudge
     from nudge.progress.injection import Urgency as Urgency
@@ -45,23 +52,26 @@ if TYPE_CHECKING:
     from nudge.progress.phases import Phase as Phase
     from nudge.progress.phases import PhaseReport as PhaseReport
     from nudge.progress.phases import PhaseTracker as PhaseTracker
-    from nudge.progress.phases import ToolKind as ToolKind
     from nudge.progress.pool import BudgetPool as BudgetPool
-    from nudge.progress.pool_tree import ReservationState as ReservationState
+    from nudge.progress.pool_rules import ReservationState as ReservationState
     from nudge.progress.reserves import PhaseReserves as PhaseReserves
     from nudge.progress.run_budget import RunBudget as RunBudget
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.tools import ToolKind as ToolKind
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
-    from nudge.spending.memory_ledger import HeldCall as HeldCall
+    from nudge.spending.allowance import Meter as Meter
+    from nudge.spending.ledger import HeldCall as HeldCall
     from nudge.spending.memory_ledger import Ledger as Ledger
-    from nudge.spending.meter import Meter as Meter
     from nudge.spending.prices import PriceTable as PriceTable
     from nudge.tokens import TokenUse as TokenUse
 
 _PLACES = {
+    "Guard": "nudge.progress.guard",
+    "AsyncGuard": "nudge.progress.guard",
+    "most_tokens": "nudge.tokens",
     "Allow": "nudge.attention.rules",
     "Allowance": "nudge.spending.allowance",
     "Approval": "nudge.progress.extensions",
@@ -75,7 +85,7 @@ _PLACES = {
     "EconomicsTuning": "nudge.progress.run_state",
     "EnforcementLevel": "nudge.progress.enforcement",
     "ExtensionRequest": "nudge.progress.extensions",
-    "HeldCall": "nudge.spending.memory_ledger",
+    "HeldCall": "nudge.spending.ledger",
     "Injection": "nudge.progress.injection",
     "Kind": "nudge.attention.rules",
     "Ledger": "nudge.spending.memory_ledger",
@@ -84,7 +94,7 @@ _PLACES = {
     "LoopKind": "nudge.progress.loops",
     "LoopResult": "nudge.progress.loops",
     "LoopTuning": "nudge.progress.loops",
-    "Meter": "nudge.spending.meter",
+    "Meter": "nudge.spending.allowance",
     "Nudge": "nudge.progress.injection",
     "Phase": "nudge.progress.phases",
     "PhaseReport": "nudge.progress.phases",
@@ -94,14 +104,14 @@ _PLACES = {
     "PriceTable": "nudge.spending.prices",
     "QuietHours": "nudge.attention.quiet",
     "Refuse": "nudge.attention.rules",
-    "ReservationState": "nudge.progress.pool_tree",
+    "ReservationState": "nudge.progress.pool_rules",
     "Rule": "nudge.attention.rules",
     "RunBudget": "nudge.progress.run_budget",
     "RunLimits": "nudge.progress.run_state",
     "Schedule": "nudge.schedules",
     "TerminalApprover": "nudge.channels.terminal_approver",
     "TokenUse": "nudge.tokens",
-    "ToolKind": "nudge.progress.phases",
+    "ToolKind": "nudge.progress.tools",
     "UpcomingTask": "nudge.attention.forward_schedule",
     "Urgency": "nudge.progress.injection",
     "background_preamble": "nudge.attention.preamble",

@@ -1,23 +1,107 @@
-"""Waiting between attempts: one table, one loop, the injected clock.
+"""How long to wait before the next attempt: one table for everything that retries.
 
-The waits are exact and each kind of trouble has a row of its own, so a call that meets a timeout and then a 500 is not
-charged twice for either. The loop sleeps through the clock it is given; that is why it is written here: the retry
-libraries sleep on the event loop's own time and keep one count for all kinds of failure.
+Each kind of trouble has its own row, so a call that meets a timeout and then a 500 is not charged twice for either.
+Whoever waits does so on the injected clock. The retry libraries sleep on the event loop's own time and keep one count
+for all kinds of failure, which is why this is written here.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from nudge.errors import RetryableError
 from nudge.instants import SECOND, Instant, as_instant
 
 T = TypeVar("T")
+
+SHORTEST_ASKED: Final = 1.0
+LONGEST_ASKED: Final = 86_400.0
+"""A service that asks for a longer pause ("in a year") is tried again after a day."""
+
+
+class Policy(StrEnum):
+    """What is being retried."""
+
+    MODEL_SERVER = "model-server"  # the model's service answered 5xx
+    MODEL_RATE = "model-rate"  # it answered 429
+    MODEL_NETWORK = "model-network"  # no answer, or an unreadable one
+    MODEL_REST = "model-rest"  # after the rows above gave up: how long nobody is made to wait for the model
+    TIMER = "timer"  # a handler failed
+    DELIVERY = "delivery"  # the person's channel is away: what waits for it must go out soon after it is back
+    LISTENING = "listening"  # the person's channel cannot be read, or an update cannot be handled
+    CONFLICT = "conflict"  # somebody else reads the same channel; its patience ends after one long poll
+    STORE = "store"  # the database refuses: full disk, server away
+    LANE = "lane"  # an error that nobody expected stopped a lane
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Seconds before each retry. After the last one it gives up, or else repeats the last.
+
+    `heeds` is the longest pause that the other side may ask for (Retry-After); its wish then replaces the delay.
+    """
+
+    delays: tuple[float, ...]
+    gives_up: bool = False
+    heeds: float = 0.0
+
+
+TABLE: Final[Mapping[Policy, Row]] = {
+    Policy.MODEL_SERVER: Row((5, 15, 45), gives_up=True),
+    Policy.MODEL_RATE: Row((5, 15, 45), gives_up=True, heeds=60),
+    Policy.MODEL_NETWORK: Row((10,), gives_up=True),
+    Policy.MODEL_REST: Row((300,), heeds=LONGEST_ASKED),
+    Policy.TIMER: Row((5, 15, 45, 300, 900, 3600), heeds=3600),
+    Policy.DELIVERY: Row((5, 15, 45, 60), heeds=3600),
+    Policy.LISTENING: Row((1, 2, 5, 15, 30, 60), heeds=300),
+    Policy.CONFLICT: Row((3,)),
+    Policy.STORE: Row((1, 2, 4, 8, 16)),
+    Policy.LANE: Row((30,)),
+}
+
+
+def delay(attempt: int, policy: Policy, asked: float | None = None) -> float:
+    """Seconds before the next attempt; `attempt` counts the failures before this one.
+
+    `asked` is the pause that the other side wants. It comes first where the policy listens, within 1 s and the longest
+    it heeds; what is not a number counts as nothing.
+
+    >>> [delay(attempt, Policy.DELIVERY) for attempt in range(5)]
+    [5, 15, 45, 60, 60]
+    >>> delay(0, Policy.DELIVERY, asked=40), delay(0, Policy.DELIVERY, asked=1e9), delay(0, Policy.STORE, asked=40)
+    (40, 3600, 1)
+    """
+    row = TABLE[policy]
+    if asked is not None and row.heeds and not math.isnan(asked):
+        return min(max(asked, SHORTEST_ASKED), row.heeds)
+    return row.delays[min(attempt, len(row.delays) - 1)]
+
+
+def gives_up(attempt: int, policy: Policy, asked: float | None = None) -> bool:
+    """Whether there is no next attempt: the row is used up, or the other side asks for more than can be waited here.
+
+    >>> [gives_up(attempt, Policy.MODEL_NETWORK) for attempt in range(2)]
+    [False, True]
+    >>> gives_up(0, Policy.MODEL_RATE, asked=60), gives_up(0, Policy.MODEL_RATE, asked=61)
+    (False, True)
+    """
+    row = TABLE[policy]
+    if not row.gives_up:
+        return False
+    too_long = asked is not None and 0 < row.heeds < asked
+    return attempt >= len(row.delays) or too_long
+
+
+def longest(policy: Policy) -> float:
+    """No wait by this policy is longer."""
+    row = TABLE[policy]
+    return max(row.heeds, *row.delays)
 
 
 class RetryClock(Protocol):
@@ -28,104 +112,63 @@ class RetryClock(Protocol):
     async def sleep(self, seconds: float) -> None: ...
 
 
-class Trouble(StrEnum):
-    """Why an attempt failed in a way that another attempt may cure."""
-
-    SERVER = "server"  # the service answered 5xx
-    RATE = "rate"  # the service answered 429
-    NETWORK = "network"  # no answer, or one that is not readable
-
-
-Rows = Mapping[Trouble, tuple[float, ...]]
-
-MODEL_ROWS: Rows = {
-    Trouble.SERVER: (5.0, 15.0, 45.0),
-    Trouble.RATE: (5.0, 15.0, 45.0),  # only where the service named no time of its own
-    Trouble.NETWORK: (10.0,),
-}
-LONGEST_WAIT = 60.0
-
-
 class SetbackError(Exception):
-    """One failed attempt. `error` is what the caller gets once the row of `trouble` is used up."""
+    """One failed attempt. The caller gets `error` once the row of `policy` is used up."""
 
-    def __init__(self, trouble: Trouble, error: RetryableError) -> None:
-        super().__init__(trouble.value)
-        self.trouble = trouble
+    def __init__(self, policy: Policy, error: RetryableError) -> None:
+        super().__init__(policy.value)
+        self.policy = policy
         self.error = error
 
 
-def next_wait(
-    trouble: Trouble,
-    retries_so_far: int,
-    retry_after: float | None,
-    *,
-    rows: Rows = MODEL_ROWS,
-    longest_wait: float = LONGEST_WAIT,
-) -> float | None:
-    """Seconds until the next attempt, or None to give up.
-
-    A 429's own time replaces the row's; exactly `longest_wait` is still waited, anything beyond it is the caller's to
-    rest through.
-
-    >>> [next_wait(Trouble.SERVER, n, None) for n in range(4)]
-    [5.0, 15.0, 45.0, None]
-    >>> next_wait(Trouble.RATE, 0, 60.0), next_wait(Trouble.RATE, 0, 61.0)
-    (60.0, None)
-    """
-    row = rows[trouble]
-    if retries_so_far >= len(row):
-        return None
-    if trouble is Trouble.RATE and retry_after is not None:
-        return retry_after if retry_after <= longest_wait else None
-    return row[retries_so_far]
-
-
-async def persevere(
-    attempt: Callable[[], Awaitable[T]],
-    clock: RetryClock,
-    *,
-    rows: Rows = MODEL_ROWS,
-    longest_wait: float = LONGEST_WAIT,
-) -> tuple[T, int]:
-    """The attempt's result and how many attempts it took. Only a SetbackError is tried again."""
-    retries = dict.fromkeys(Trouble, 0)
+async def persevere(attempt: Callable[[], Awaitable[T]], clock: RetryClock) -> tuple[T, int]:
+    """The attempt's result and how many attempts it took. Only a SetbackError is retried."""
+    retries = dict.fromkeys(Policy, 0)
     while True:
         setback: SetbackError
         try:
             return await attempt(), sum(retries.values()) + 1
         except SetbackError as caught:
             setback = caught
-        wait = next_wait(
-            setback.trouble,
-            retries[setback.trouble],
-            setback.error.retry_after,
-            rows=rows,
-            longest_wait=longest_wait,
-        )
-        if wait is None:
+        before, policy, asked = retries[setback.policy], setback.policy, setback.error.retry_after
+        if gives_up(before, policy, asked):
             raise setback.error
-        retries[setback.trouble] += 1
-        await clock.sleep(wait)
+        retries[policy] += 1
+        await clock.sleep(delay(before, policy, asked))
 
 
 def parse_retry_after(value: str | None, now: Instant) -> float | None:
-    """Seconds of a Retry-After header: a number, or an HTTP date (one in the past means now). Anything else is None.
+    """Seconds of a Retry-After header: a number, or an HTTP date (one in the past means now). At most a day, whatever
+    it says; None if it cannot be understood.
 
     >>> parse_retry_after("7", Instant(0)), parse_retry_after("soon", Instant(0))
     (7.0, None)
     >>> parse_retry_after("Thu, 01 Jan 1970 00:00:30 GMT", Instant(0))
     30.0
     """
-    if value is None:
+    if value is None or len(value) > 100:
         return None
     text = value.strip()
-    if re.fullmatch(r"[0-9]{1,9}(\.[0-9]+)?", text):
-        return float(text)
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text, re.ASCII):
+        return min(float(text), LONGEST_ASKED)
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(text)
-    except ValueError:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        seconds = (as_instant(when) - now) / SECOND
+    except (ValueError, OverflowError, TypeError, IndexError):  # the parser lets each of these through
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (as_instant(when) - now) / SECOND)
+    return min(max(0.0, seconds), LONGEST_ASKED)
+
+
+def seconds_asked(value: object) -> float | None:
+    """The same of a JSON value: a number that is one, at most a day.
+
+    >>> seconds_asked(7), seconds_asked(10**400), seconds_asked(-1), seconds_asked("7")
+    (7.0, 86400.0, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        return None
+    return float(min(value, LONGEST_ASKED))

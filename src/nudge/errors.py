@@ -10,7 +10,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   └── ConfigError                      a file of the person's has an error at a known place
 ├── DaemonUnreachableError      exit 5   the command needs a running daemon
 ├── BudgetExhaustedError        exit 6   the call does not fit the budget
-│   └── AsleepError                      the agent sleeps on its budget (in `app.refusals`, with its times)
+│   └── AsleepError                      the agent sleeps on its budget (in `spending.lifecycle`, with its times)
 ├── AnotherPollerError          exit 7   somebody else polls this bot
 ├── StoreError                           the database refused
 │   ├── StoreNewerError                  written by a newer nudge
@@ -26,6 +26,7 @@ The docstring of a class is its default message.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import ClassVar
 
 
@@ -87,6 +88,12 @@ class BudgetExhaustedError(NudgeError):
     """The budget does not cover this call."""
 
     exit_code = 6
+
+    def __init__(
+        self, message: str | None = None, *, next_step: str | None = None, retry_at: datetime | None = None
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.retry_at = retry_at  # when the budget is refreshed, where that is known
 
 
 class AnotherPollerError(NudgeError):

@@ -56,9 +56,19 @@ def to_timedelta(microseconds: int) -> timedelta:
     return timedelta(microseconds=microseconds)
 
 
+Zone = str | ZoneInfo
+"""What public functions take for a time zone: its IANA name, or the zone itself."""
+
+
 @lru_cache(maxsize=512)
-def zone_of(name: str) -> ZoneInfo:
-    """The zone of that IANA name, or a usage error that says what a name looks like."""
+def zone_of(name: Zone) -> ZoneInfo:
+    """The zone of an IANA name, or the zone itself if it has a name. Anything else is a usage error."""
+    if isinstance(name, ZoneInfo):
+        if name.key is None:
+            raise UsageError("That time zone has no name.", next_step="Use ZoneInfo('America/Toronto') or the name.")
+        return name
+    if not isinstance(name, str):
+        raise UsageError(f"{name!r} is not a time zone.", next_step="Use an IANA name such as America/Toronto.")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError, RecursionError) as error:

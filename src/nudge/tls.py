@@ -1,7 +1,7 @@
 """The trust in the outside world, loaded once.
 
-Reading the certificates takes 75 to 150 ms, and every HTTP client would do it again: two for Telegram, one for the
-model, and one more whenever a dead connection is replaced.
+Reading the certificates takes 75 to 150 ms, and every HTTP client would do it again: two for a chat
+service, one for the model, and one more whenever a dead connection is replaced.
 """
 
 from __future__ import annotations

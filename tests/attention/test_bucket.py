@@ -162,6 +162,12 @@ def test_a_capacity_that_cannot_be_is_refused(capacity: Any) -> None:
         PingBudget().with_capacity(capacity)
 
 
+@pytest.mark.parametrize("available", ["1e999999999", "1e99999999", "-1e99999999", "1000000.5", "inf", "nan", "lots"])
+def test_a_level_that_is_no_number_of_pings_is_refused_at_once(available: str) -> None:
+    with pytest.raises(UsageError, match="not a number of pings"):
+        PingBudget.at(NOON, available=available)
+
+
 def test_a_level_below_zero_and_a_naive_time_are_refused() -> None:
     with pytest.raises(UsageError, match="below zero"):
         PingBudget(level=-2)

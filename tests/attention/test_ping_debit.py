@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.attention.bucket import PingBudget
+from nudge.inline import run_inline
 from nudge.instants import HOUR, MINUTE, Instant, local_date
 from nudge.queue.agents import Agent
-from nudge.stores.inline import run_inline
 from nudge.stores.open import open_sqlite, open_store
 from tests.times import NOON
 

@@ -195,7 +195,7 @@ async def test_an_exceeded_budget_is_mailed_once_for_each_incident() -> None:
         await run_until_quiet(spending, store, alerts)
         assert len(mailbox.letters) == 1
         assert "$" not in mailbox.letters[0].get_payload(decode=True).decode()
-        await spending.allowances.top_up("coach", 30_000_000, clock.now())
+        await spending.budgets.top_up("coach", 30_000_000, clock.now())
         spending._model = PricedModel(costs(9_000_000))
         await spending.call("coach", question())
         await run_until_quiet(spending, store, alerts)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import logging
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from dataclasses import replace
+from datetime import UTC
 
 import pytest
 
-from nudge.channels.telegram import BotIdentity, TelegramChannel
+from nudge.channels import Setup, open_channel
+from nudge.channels.telegram import TelegramChannel
 from nudge.channels.telegram.updates import Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError, UsageError
+from nudge.home.config import TelegramSection
 from nudge.instants import SECOND, Instant
-from nudge.queue.channel import Button, ChannelRefusedError, Inbound, Outbound
+from nudge.queue.channel import Button, ChannelRefusedError, Inbound, Outbound, Updates
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.coach.outside import HastyClock, everything_said
@@ -211,7 +215,7 @@ async def test_a_failed_send_says_what_to_do_and_no_secret(
 
 async def test_a_person_who_blocked_the_bot_is_not_tried_again(service: FakeTelegram, channel: TelegramChannel) -> None:
     service.block(PERSON)
-    with pytest.raises(ChannelRefusedError, match=r"blocked.*sending again will not help.*unblock"):
+    with pytest.raises(ChannelRefusedError, match=r"blocked.*unblock"):
         await channel.send(Outbound(1, "x"))
 
 
@@ -235,7 +239,7 @@ async def test_nobody_at_the_other_end_means_not_sent(clock: HastyClock) -> None
 async def test_a_wrong_token_says_where_to_get_one(service: FakeTelegram, clock: HastyClock) -> None:
     channel = TelegramChannel("999:other", person=PERSON, clock=clock, api_base=service.url)
     with pytest.raises(NotConfiguredError, match="BotFather"):
-        await channel.whoami()
+        await channel.check()
     await channel.close()
 
 
@@ -261,14 +265,14 @@ async def test_what_the_person_does_comes_in_order(service: FakeTelegram, channe
     service.edit("hello!")
     service.forward("an advert")
     service.press("done:7", message_id=31)
-    heard, offset = await channel.updates_after(0, 0)
+    updates = await channel.updates("", 0)
     at = Instant(SENT_AT * SECOND)
-    assert heard == [
-        Inbound(first, at, "hello", message_id="1"),
-        Inbound(first + 1, at, "hello!", message_id="2", edited=True),
-        Inbound(first + 2, at, "an advert", message_id="3", forwarded=True),
+    read = [replace(one, id="", cursor="") for one in updates.inbound]
+    assert read == [
+        Inbound(at, "hello", message_id="1"),
+        Inbound(at, "hello!", message_id="2", edited=True),
+        Inbound(at, "an advert", message_id="3", forwarded=True),
         Inbound(
-            first + 3,
             Instant(1_800_000_000 * SECOND),
             "",
             button="done:7",
@@ -276,18 +280,19 @@ async def test_what_the_person_does_comes_in_order(service: FakeTelegram, channe
             callback_id=f"callback-{first + 3}",
         ),
     ]
-    assert offset == first + 4
+    assert len({one.id for one in updates.inbound}) == 4
+    assert updates.inbound[-1].cursor == updates.cursor
 
 
-async def test_asking_with_the_next_offset_confirms_and_not_before(
+async def test_asking_with_the_next_cursor_confirms_and_not_before(
     service: FakeTelegram, channel: TelegramChannel
 ) -> None:
     number = service.say("hello")
     for _ in range(2):
-        heard, offset = await channel.updates_after(0, 0)
-        assert [update.update_id for update in heard] == [number]
+        updates = await channel.updates("", 0)
+        assert [update.text for update in updates.inbound] == ["hello"]
     assert service.pending == [number]
-    assert await channel.updates_after(offset, 0) == ([], offset)
+    assert await channel.updates(updates.cursor, 0) == Updates((), updates.cursor)
     assert service.pending == []
 
 
@@ -301,53 +306,79 @@ async def test_nobody_else_is_heard_and_everybody_is_counted(service: FakeTelegr
     service.post_in_channel("in a channel")
     service.push({"my_chat_member": {"from": {"id": PERSON}}}, unfiltered=True)
     service.push({"message": "nonsense"})
-    last = service.push({"message": {"chat": 7}})
-    assert await channel.updates_after(0, 0) == ([], last + 1)
+    service.push({"message": {"chat": 7}})
+    updates = await channel.updates("", 0)
+    assert updates.inbound == ()
     assert channel.refused == Counter(
         {Refused.NOT_ALLOWED: 4, Refused.NOT_PRIVATE: 2, Refused.KIND: 2, Refused.MALFORMED: 2}
     )
-    await channel.updates_after(last + 1, 0)
+    await channel.updates(updates.cursor, 0)
     assert service.pending == []
 
 
 async def test_another_account_of_the_person_can_be_allowed(service: FakeTelegram, clock: HastyClock) -> None:
     channel = TelegramChannel(TOKEN, person=PERSON, allowed=[77], clock=clock, api_base=service.url)
     service.say("from my tablet", user=77)
-    heard, _ = await channel.updates_after(0, 0)
-    assert [update.text for update in heard] == ["from my tablet"]
+    updates = await channel.updates("", 0)
+    assert [update.text for update in updates.inbound] == ["from my tablet"]
     await channel.close()
 
 
 async def test_only_what_is_handled_is_subscribed_to(service: FakeTelegram, channel: TelegramChannel) -> None:
-    await channel.updates_after(0, 0)
+    await channel.updates("", 0)
     assert service.calls[-1][1]["allowed_updates"] == ["message", "edited_message", "callback_query"]
     service.push({"message_reaction": {}})
     assert service.pending == []
 
 
 async def test_a_long_poll_returns_when_something_comes(service: FakeTelegram, channel: TelegramChannel) -> None:
-    poll = asyncio.create_task(channel.updates_after(0, 50))
+    poll = asyncio.create_task(channel.updates("", 50))
     await asyncio.to_thread(service.wait_for_poll)
     service.say("now")
-    heard, _ = await poll
-    assert [update.text for update in heard] == ["now"]
+    updates = await poll
+    assert [update.text for update in updates.inbound] == ["now"]
 
 
-async def test_ids_that_begin_anew_are_followed(service: FakeTelegram, channel: TelegramChannel) -> None:
-    """After a quiet week, or on another server, ids may be lower than the offset that was kept."""
-    service.restart_ids(1000)
-    service.say("after a week")
-    heard, offset = await channel.updates_after(700_000_900, 0)
-    assert ([update.text for update in heard], offset) == (["after a week"], 1001)
-    assert await channel.updates_after(offset, 0) == ([], 1001)
+async def test_ids_that_begin_again_are_followed(clock: HastyClock) -> None:
+    """After a quiet week, or on another server, ids may be lower than those that were handled."""
+    now = [SENT_AT]
+    with FakeTelegram(TOKEN, clock=lambda: now[0]) as service:
+        channel = TelegramChannel(TOKEN, person=PERSON, clock=clock, api_base=service.url)
+        service.say("before")
+        before = await channel.updates("", 0)
+        assert await channel.updates(before.cursor, 0) == Updates((), before.cursor)
+        service.restart_ids(1000)
+        now[0] += 8 * 86_400
+        service.say("after a week")
+        after = await channel.updates(before.cursor, 0)
+        assert [update.text for update in after.inbound] == ["after a week"]
+        assert await channel.updates(after.cursor, 0) == Updates((), after.cursor)
+        assert service.pending == []
+        await channel.close()
+
+
+async def test_an_update_that_is_repeated_below_the_cursor_is_not_handed_on(
+    service: FakeTelegram, channel: TelegramChannel
+) -> None:
+    service.say("hello")
+    service.press("done:7")
+    updates = await channel.updates("", 0)
+    service.replay()
+    with pytest.raises(ChannelUnavailableError, match="already handled"):
+        await channel.updates(updates.cursor, 0)
+    service.say("something new")
+    service.replay()
+    again = await channel.updates(updates.cursor, 0)
+    assert [update.text for update in again.inbound] == ["something new"]
+    assert channel.refused == Counter({Refused.REPEATED: 4})
 
 
 async def test_updates_without_a_usable_id_are_an_outage_not_a_busy_loop(
     service: FakeTelegram, channel: TelegramChannel
 ) -> None:
     service.push({"update_id": "odd", "message": {}}, unfiltered=True)
-    with pytest.raises(ChannelUnavailableError, match="not readable"):
-        await channel.updates_after(0, 0)
+    with pytest.raises(ChannelUnavailableError, match="unreadable"):
+        await channel.updates("", 0)
     assert channel.refused == Counter({Refused.MALFORMED: 1})
 
 
@@ -362,10 +393,10 @@ async def test_a_failed_poll_is_an_outage_and_the_next_one_works(
     service.fail(fault)
     service.say("still here")
     with pytest.raises(ChannelUnavailableError) as caught:
-        await channel.updates_after(0, 0)
+        await channel.updates("", 0)
     assert caught.value.retry_after == (5 if fault.status == 429 else None)
-    heard, _ = await channel.updates_after(0, 0)
-    assert [update.text for update in heard] == ["still here"]
+    updates = await channel.updates("", 0)
+    assert [update.text for update in updates.inbound] == ["still here"]
 
 
 # Buttons, commands, identity
@@ -373,7 +404,7 @@ async def test_a_failed_poll_is_an_outage_and_the_next_one_works(
 
 async def test_a_pressed_button_is_answered_once(service: FakeTelegram, channel: TelegramChannel) -> None:
     service.press("done:7")
-    [press], _ = await channel.updates_after(0, 0)
+    [press] = (await channel.updates("", 0)).inbound
     await channel.acknowledge(press, "Noted.")
     assert service.answers == [(press.callback_id, "Noted.")]
 
@@ -381,40 +412,67 @@ async def test_a_pressed_button_is_answered_once(service: FakeTelegram, channel:
 async def test_a_press_that_is_too_old_to_be_answered_is_let_be(
     service: FakeTelegram, channel: TelegramChannel
 ) -> None:
-    await channel.acknowledge(Inbound(1, Instant(0), "", button="x", callback_id="long-gone"), "Noted.")
+    await channel.acknowledge(Inbound(Instant(0), "", button="x", callback_id="long-gone"), "Noted.")
     assert service.answers == []
 
 
 async def test_a_long_answer_to_a_press_is_cut_to_what_fits(service: FakeTelegram, channel: TelegramChannel) -> None:
     service.press("done:7")
-    [press], _ = await channel.updates_after(0, 0)
+    [press] = (await channel.updates("", 0)).inbound
     await channel.acknowledge(press, "😴" * 500)
     assert service.answers == [(press.callback_id, "😴" * 100)]
 
 
 async def test_a_message_needs_no_answer(service: FakeTelegram, channel: TelegramChannel) -> None:
-    await channel.acknowledge(Inbound(1, Instant(0), "hi"))
+    await channel.acknowledge(Inbound(Instant(0), "hi"))
     assert service.calls == []
 
 
 async def test_a_refused_answer_is_not_hidden(service: FakeTelegram, channel: TelegramChannel) -> None:
     service.fail(Fault.status_of(400, message="Bad Request: MESSAGE_TOO_LONG"))
     with pytest.raises(NudgeError, match="MESSAGE_TOO_LONG"):
-        await channel.acknowledge(Inbound(1, Instant(0), "", button="x", callback_id="c"))
+        await channel.acknowledge(Inbound(Instant(0), "", button="x", callback_id="c"))
 
 
 async def test_commands_are_offered_in_a_form_telegram_takes(service: FakeTelegram, channel: TelegramChannel) -> None:
-    await channel.set_commands([("/status", "How things stand"), ("ping-budget", "How many pings are left")])
+    await channel.offer_commands([("/status", "How things stand"), ("ping-budget", "How many pings are left")])
     assert service.commands == (("status", "How things stand"), ("ping_budget", "How many pings are left"))
 
 
-async def test_the_bot_knows_its_name(channel: TelegramChannel) -> None:
-    assert await channel.whoami() == BotIdentity(1234567890, "nudge_fake_bot")
+async def test_the_check_names_the_bot_and_the_person(channel: TelegramChannel) -> None:
+    assert await channel.check() == f"@nudge_fake_bot works and writes to {PERSON}"
+
+
+async def test_typing_is_shown_to_the_person(service: FakeTelegram, channel: TelegramChannel) -> None:
+    await channel.show_typing()
+    assert service.calls == [("sendChatAction", {"chat_id": PERSON, "action": "typing"})]
+
+
+def setup(clock: HastyClock, environment: dict[str, str], *allow: int) -> Setup:
+    return Setup(TelegramSection(allow=allow), environment, clock, io.StringIO(), lambda: UTC)
 
 
 async def test_settings_choose_token_and_service(service: FakeTelegram, clock: HastyClock) -> None:
-    settings: dict[str, Any] = {"TELEGRAM_BOT_TOKEN": f" {TOKEN}\n", "TELEGRAM_API_BASE": service.url + "/"}
-    channel = TelegramChannel.from_settings(settings, person=PERSON, clock=clock)
+    settings = {"TELEGRAM_BOT_TOKEN": f" {TOKEN}\n", "TELEGRAM_API_BASE": service.url + "/"}
+    channel = open_channel("telegram", setup(clock, settings, PERSON, 77))
     await channel.send(Outbound(1, "x"))
-    assert len(service.sent) == 1
+    service.say("from my tablet", user=77)
+    assert [message.chat_id for message in service.sent] == [PERSON]
+    assert len((await channel.updates("", 0)).inbound) == 1
     await channel.close()
+
+
+@pytest.mark.parametrize(
+    "environment, allow, words",
+    [
+        ({}, (PERSON,), "no TELEGRAM_BOT_TOKEN.*BotFather"),
+        ({"TELEGRAM_BOT_TOKEN": TOKEN}, (), "telegram.allow in nudge.toml is empty.*userinfobot"),
+        ({"TELEGRAM_BOT_TOKEN": "hello"}, (PERSON,), "does not look like one.*BotFather"),
+    ],
+    ids=["no token", "nobody allowed", "not a token"],
+)
+def test_what_is_missing_is_said(
+    clock: HastyClock, environment: dict[str, str], allow: tuple[int, ...], words: str
+) -> None:
+    with pytest.raises(NotConfiguredError, match=words):
+        open_channel("telegram", setup(clock, environment, *allow))

@@ -47,8 +47,8 @@ async def test_a_conflict_that_passes_is_sat_out(service: FakeTelegram) -> None:
     channel = channel_at(service, clock)
     service.let_rival_poll()
     service.say("hello")
-    heard, _ = await channel.updates_after(0, 0)
-    assert [update.text for update in heard] == ["hello"]
+    updates = await channel.updates("", 0)
+    assert [update.text for update in updates.inbound] == ["hello"]
     assert clock.slept == [3.0] * 4
     await channel.close()
 
@@ -58,7 +58,7 @@ async def test_a_conflict_that_lasts_a_long_poll_period_ends_it_with_exit_code_7
     channel = channel_at(service, clock, long_poll=30)
     service.let_rival_poll()
     with pytest.raises(AnotherPollerError, match=r"Another process polls.*Stop the other one") as caught:
-        await channel.updates_after(0, 0)
+        await channel.updates("", 0)
     assert caught.value.exit_code == 7
     assert sum(clock.slept) == 30  # the poll at exactly one period after the first conflict is the last
     assert service.polls == 11
@@ -70,7 +70,7 @@ async def test_a_clock_that_is_set_back_does_not_keep_it_waiting_for_ever(servic
     channel = channel_at(service, clock, long_poll=30)
     service.let_rival_poll()
     with pytest.raises(AnotherPollerError):
-        await channel.updates_after(0, 0)
+        await channel.updates("", 0)
     assert len(clock.slept) == 10
     await channel.close()
 
@@ -80,7 +80,7 @@ async def test_a_webhook_does_not_pass_and_is_said_at_once(service: FakeTelegram
     channel = channel_at(service, clock)
     service.set_webhook()
     with pytest.raises(AnotherPollerError, match=r"webhook.*deleteWebhook"):
-        await channel.updates_after(0, 0)
+        await channel.updates("", 0)
     assert clock.slept == []
     await channel.close()
 
@@ -89,14 +89,14 @@ async def test_of_two_channels_the_one_that_polled_first_gets_the_conflict(servi
     first_clock, second_clock = HastyClock(), HastyClock()
     first = channel_at(service, first_clock, long_poll=0)
     second = channel_at(service, second_clock)
-    polling = asyncio.create_task(first.updates_after(0, 50))
+    polling = asyncio.create_task(first.updates("", 50))
     await asyncio.to_thread(service.wait_for_poll)
-    other = asyncio.create_task(second.updates_after(0, 50))
+    other = asyncio.create_task(second.updates("", 50))
     with pytest.raises(AnotherPollerError):
         await polling
     service.say("for the second")
-    heard, _ = await other
-    assert [update.text for update in heard] == ["for the second"]
+    updates = await other
+    assert [update.text for update in updates.inbound] == ["for the second"]
     assert second_clock.slept == []
     await first.close()
     await second.close()
@@ -116,8 +116,8 @@ async def test_a_poll_that_went_dead_is_restarted_with_a_new_client(
     channel = channel_at(service, HastyClock(), stall_margin=0.5)
     service.fail(Fault(FaultKind.HANG))
     service.say("after the stall")
-    heard, _ = await channel.updates_after(0, 0)
-    assert [update.text for update in heard] == ["after the stall"]
+    updates = await channel.updates("", 0)
+    assert [update.text for update in updates.inbound] == ["after the stall"]
     assert channel.stalls == 1
     assert [client.is_closed for client in made] == [True, False]
     await channel.close()
@@ -127,7 +127,7 @@ async def test_a_service_that_stays_dead_is_an_outage(service: FakeTelegram) -> 
     channel = channel_at(service, HastyClock(), stall_margin=0.1)
     service.fail(Fault(FaultKind.HANG), times=2)
     with pytest.raises(ChannelUnavailableError, match="did not answer"):
-        await channel.updates_after(0, 0)
+        await channel.updates("", 0)
     assert (channel.stalls, service.polls) == (1, 0)
     await channel.close()
 
@@ -135,17 +135,17 @@ async def test_a_service_that_stays_dead_is_an_outage(service: FakeTelegram) -> 
 async def test_the_watchdog_waits_for_the_whole_long_poll(service: FakeTelegram) -> None:
     """The margin alone would cut this poll: the time that was asked for counts on top of it."""
     channel = channel_at(service, HastyClock(), stall_margin=0)
-    polling = asyncio.create_task(channel.updates_after(0, 50))
+    polling = asyncio.create_task(channel.updates("", 50))
     await asyncio.to_thread(service.wait_for_poll)
     service.say("in time")
-    heard, _ = await polling
-    assert ([update.text for update in heard], channel.stalls) == (["in time"], 0)
+    updates = await polling
+    assert ([update.text for update in updates.inbound], channel.stalls) == (["in time"], 0)
     await channel.close()
 
 
 async def test_a_cancelled_poll_leaves_nothing_behind(service: FakeTelegram) -> None:
     channel = channel_at(service, HastyClock())
-    polling = asyncio.create_task(channel.updates_after(0, 50))
+    polling = asyncio.create_task(channel.updates("", 50))
     await asyncio.to_thread(service.wait_for_poll)
     polling.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -153,6 +153,6 @@ async def test_a_cancelled_poll_leaves_nothing_behind(service: FakeTelegram) -> 
     await channel.close()
     service.say("for the next")
     again = channel_at(service, HastyClock())
-    heard, _ = await again.updates_after(0, 0)
-    assert [update.text for update in heard] == ["for the next"]
+    updates = await again.updates("", 0)
+    assert [update.text for update in updates.inbound] == ["for the next"]
     await again.close()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.channels.telegram.updates import Refused, read_batch, read_update
+from nudge.channels.telegram.updates import QUIET_SECONDS, Cursor, Refused, read_batch, read_update
 from nudge.instants import SECOND, Instant
 from nudge.queue.channel import Inbound
 
@@ -18,6 +18,7 @@ ALLOWED = frozenset({PERSON})
 NOW = Instant(1_900_000_000 * SECOND)
 SENT = Instant(1_800_000_000 * SECOND)
 PRIVATE = {"id": PERSON, "type": "private"}
+START = Cursor(7)
 STRANGER = {"from": {"id": 666, "is_bot": False}, "chat": {"id": 666, "type": "private"}}
 
 
@@ -37,18 +38,18 @@ def callback(**changes: Any) -> dict[str, Any]:
 
 
 def said(text: str, **more: Any) -> Inbound:
-    return Inbound(9, SENT, text, message_id="5", **more)
+    return Inbound(SENT, text, message_id="5", id="9/1800000000", **more)
 
 
 HEARD = {
     "a private message of the person": ({"message": message()}, said("hi")),
     "an edited message, at the time of the edit": (
         {"edited_message": message(edit_date=1_800_000_060)},
-        Inbound(9, Instant(SENT + 60 * SECOND), "hi", message_id="5", edited=True),
+        Inbound(Instant(SENT + 60 * SECOND), "hi", message_id="5", edited=True, id="9/1800000060"),
     ),
     "a pressed button, at the time it is read": (
         {"callback_query": callback()},
-        Inbound(9, NOW, "", button="done:7", message_id="5", callback_id="cb1"),
+        Inbound(NOW, "", button="done:7", message_id="5", callback_id="cb1", id="9/cb1"),
     ),
     "a forwarded message is marked": (
         {"message": message(forward_origin={"type": "user"})},
@@ -141,17 +142,84 @@ def test_a_batch_is_ordered_counted_and_moves_past_what_was_refused() -> None:
             {"update_id": "15"},
             "not even an object",
         ],
+        START,
         ALLOWED,
         NOW,
     )
-    assert [inbound.text for inbound in batch.inbound] == ["first", "second"]
+    assert [(one.text, one.cursor) for one in batch.inbound] == [
+        ("first", "7:12:1800000000"),
+        ("second", "7:13:1800000000"),
+    ]
     assert batch.refused == Counter({Refused.MALFORMED: 2, Refused.NOT_ALLOWED: 1, Refused.KIND: 1})
-    assert batch.next_offset == 15
+    assert batch.cursor == Cursor(7, 15, NOW // SECOND)
 
 
-def test_a_batch_without_any_usable_id_says_so() -> None:
-    assert read_batch([{}, None], ALLOWED, NOW).next_offset is None
-    assert read_batch({"surprise": 1}, ALLOWED, NOW).next_offset is None
+def test_a_batch_without_any_usable_id_moves_nothing() -> None:
+    assert read_batch([{}, None, {"update_id": -1}], START, ALLOWED, NOW).cursor == START
+    assert read_batch({"surprise": 1}, START, ALLOWED, NOW).cursor == START
+
+
+KEPT = Cursor(7, 901, 1_800_000_000)
+BELOW = {
+    "the same message again": (900, {"message": message()}, True),
+    "a message from long ago": (5, {"message": message(date=1_700_000_000)}, True),
+    "an edit from before": (899, {"edited_message": message(edit_date=1_799_999_999)}, True),
+    "a message made later: ids began again": (5, {"message": message(date=1_800_000_001)}, False),
+    "an edit made later": (5, {"edited_message": message(edit_date=1_800_000_001)}, False),
+    "a stranger's message made later": (5, {"message": message(**STRANGER, date=1_800_000_001)}, False),
+    "the next message, whatever its date": (901, {"message": message(date=1)}, False),
+    "a message far ahead": (10**9, {"message": message(date=1)}, False),
+    "the next press": (901, {"callback_query": callback()}, False),
+    "what does not say when it was made": (5, {"message_reaction": {}}, True),
+}
+
+
+@pytest.mark.parametrize("number, update, repeated", BELOW.values(), ids=BELOW.keys())
+def test_an_id_below_the_cursor_is_new_only_if_it_was_made_later(
+    number: int, update: dict[str, Any], repeated: bool
+) -> None:
+    a_day_later = Instant(SENT + 86_400 * SECOND)
+    batch = read_batch([{"update_id": number, **update}], KEPT, ALLOWED, a_day_later)
+    assert (batch.refused[Refused.REPEATED] == 1) is repeated
+    assert (batch.cursor == KEPT) is repeated
+
+
+@pytest.mark.parametrize("quiet, repeated", [(0, True), (QUIET_SECONDS - 1, True), (QUIET_SECONDS, False), (-1, False)])
+def test_a_press_below_the_cursor_is_new_only_after_a_quiet_week(quiet: int, repeated: bool) -> None:
+    """It has no date; the service chooses other ids after a week in which nothing came. -1: our clock was set back."""
+    now = Instant((KEPT.newest + quiet) * SECOND)
+    batch = read_batch([{"update_id": 5, "callback_query": callback()}], KEPT, ALLOWED, now)
+    assert (batch.refused[Refused.REPEATED] == 1) is repeated
+    assert batch.cursor.offset == (901 if repeated else 6)
+
+
+def test_after_ids_began_again_the_cursor_follows_them() -> None:
+    updates = [{"update_id": number, "message": message(date=1_800_000_000 + number)} for number in (5, 6, 7)]
+    first = read_batch(updates[:2], KEPT, ALLOWED, NOW)
+    assert [one.cursor for one in first.inbound] == ["7:6:1800000005", "7:7:1800000006"]
+    again = read_batch(updates, first.cursor, ALLOWED, NOW)
+    assert [one.cursor for one in again.inbound] == ["7:8:1800000007"]
+
+
+CURSORS = {
+    "the beginning": ("", Cursor(7)),
+    "one of this bot": ("7:901:1800000000", KEPT),
+    "one from before bots were noted": ("0:901:0", Cursor(7, 901, 0)),
+    "one of another bot": ("8:901:1800000000", Cursor(7)),
+    "one of another channel": ("page=3", Cursor(7)),
+    "something negative": ("7:-901:0", Cursor(7)),
+    "something absurd": (f"7:{'9' * 400}:0", Cursor(7)),
+}
+
+
+@pytest.mark.parametrize("text, cursor", CURSORS.values(), ids=CURSORS.keys())
+def test_a_cursor_is_read_or_is_the_beginning(text: str, cursor: Cursor) -> None:
+    assert Cursor.read(text, 7) == cursor
+
+
+@given(st.integers(0, 10**19 - 1), st.integers(0, 10**19 - 1))
+def test_a_cursor_is_read_as_it_was_written(offset: int, newest: int) -> None:
+    assert Cursor.read(str(Cursor(7, offset, newest)), 7) == Cursor(7, offset, newest)
 
 
 JSON = st.recursive(
@@ -173,7 +241,7 @@ JSON = st.recursive(
 @given(st.sampled_from(["message", "edited_message", "callback_query", "channel_post"]), JSON)
 @settings(max_examples=300, deadline=None)
 def test_no_shape_of_an_update_raises(kind: str, content: Any) -> None:
-    batch = read_batch([{"update_id": 3, kind: content}], ALLOWED, NOW)
+    batch = read_batch([{"update_id": 3, kind: content}], START, ALLOWED, NOW)
     assert len(batch.inbound) + batch.refused.total() == 1
 
 

@@ -14,10 +14,10 @@ from nudge.home.folder import Home
 from nudge.home.settings import Settings
 from nudge.home.spending_plan import plan_of, routes_of
 from nudge.instants import HOUR, Instant, as_instant
-from nudge.spending.books import SpendingPlan, SpendingStatus
+from nudge.spending.allowance import Meter
+from nudge.spending.budgets import SpendingPlan, SpendingStatus
 from nudge.spending.holds import Account
 from nudge.spending.lifecycle import SpendingState
-from nudge.spending.meter import Meter
 from nudge.spending.store import DaySpent
 
 NOON = as_instant(datetime(2026, 11, 15, 12, tzinfo=UTC))

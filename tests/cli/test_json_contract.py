@@ -154,7 +154,7 @@ def _add_reminders(cli: Cli) -> list[Any]:
 def _look(cli: Cli) -> dict[str, list[Any]]:
     lines = [json.loads(line) for line in cli("log", "--json").stdout.splitlines()]
     outcomes = cli.json("why")
-    fired = outcomes[0]["key"].removeprefix("reminder:")
+    fired = next(one["key"] for one in outcomes if one["kind"] == "reminder").removeprefix("reminder:")
     return {
         "nudge-status": [cli.json("status")],
         "an-outcome": [line for line in lines if line["type"] == "outcome"],

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from nudge.channels.terminal import TerminalMessenger
+from nudge.channels.terminal import TerminalChannel
 from nudge.errors import ChannelUnavailableError
 from nudge.queue.channel import Button, Outbound
 from nudge.queue.outcomes import FeedLine
@@ -22,8 +22,8 @@ NASTY = "a\x1b[2Jb\rc\x9bd\x07"
 
 async def test_a_message_cannot_drive_the_terminal() -> None:
     stream = io.StringIO()
-    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
-    await messenger.send(Outbound(1, f"{NASTY}\nsecond line\ttab", (Button(NASTY, "done:1"),)))
+    channel = TerminalChannel(stream, lambda: NOON, lambda: TORONTO)
+    await channel.send(Outbound(1, f"{NASTY}\nsecond line\ttab", (Button(NASTY, "done:1"),)))
     shown = stream.getvalue()
     assert shown.startswith("12:00  a�[2Jb")
     assert "\n       second line\ttab\n" in shown
@@ -35,9 +35,9 @@ async def test_a_terminal_that_was_closed_is_a_channel_that_is_away() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     stream = os.fdopen(writer, "w")
-    messenger = TerminalMessenger(stream, lambda: NOON, lambda: TORONTO)
+    channel = TerminalChannel(stream, lambda: NOON, lambda: TORONTO)
     with pytest.raises(ChannelUnavailableError, match="Broken pipe") as caught:
-        await messenger.send(Outbound(1, "drink"))
+        await channel.send(Outbound(1, "drink"))
     assert not caught.value.maybe_sent
     with suppress(BrokenPipeError):
         stream.close()

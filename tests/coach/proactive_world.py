@@ -24,6 +24,7 @@ from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
 from nudge.model import ModelReply, ModelRequest, Usage
 from nudge.models.offline import OfflineModel
+from nudge.queue import channel
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.delivery import KIND as DELIVER
@@ -40,8 +41,10 @@ AGENT = "coach"
 NAMES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 
-class Channel:
-    """A messenger that remembers what was sent and when; `fail` makes the next sends raise."""
+class Channel(channel.Channel):
+    """Remembers what was sent and when; `fail` makes the next sends raise."""
+
+    capabilities = channel.Capabilities(buttons=True)
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
@@ -53,9 +56,6 @@ class Channel:
             raise self.fail.pop(0)
         self.sent.append((self._clock.now(), message.text))
         return Receipt((str(message.id),))
-
-    async def close(self) -> None:
-        return None
 
     @property
     def texts(self) -> list[str]:

@@ -24,7 +24,7 @@ from nudge.instants import Instant
 from nudge.model import ModelReply, ModelRequest, Usage
 from nudge.models.offline import OfflineModel
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.channel import Inbound
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing
 from nudge.reminders.firing import ReminderFiring
@@ -33,26 +33,9 @@ from nudge.reminders.second_look import SecondLook
 from nudge.reminders.service import Reminders
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
+from nudge.testing import RecordingChannel
 
 TEMPLATES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
-
-
-class Channel:
-    """What reached the person."""
-
-    def __init__(self) -> None:
-        self.sent: list[Outbound] = []
-
-    @property
-    def texts(self) -> list[str]:
-        return [message.text for message in self.sent]
-
-    async def send(self, message: Outbound) -> Receipt:
-        self.sent.append(message)
-        return Receipt((f"m{message.id}",))
-
-    async def close(self) -> None:
-        return None
 
 
 class Scripted:
@@ -110,7 +93,7 @@ class Rig:
         self.clock = clock
         self.store = store
         self.home = Home(folder)
-        self.channel = Channel()
+        self.channel = RecordingChannel()
         self.model = model
         self.documents = PersonDocuments(store, HomeDocuments(self.home), "America/Toronto")
         self.facts = FactReader(store, self.documents)
@@ -164,8 +147,9 @@ class Rig:
     async def hear(self, text: str = "", **more: Any) -> str:
         """The person does something; nothing is answered yet that needs a turn."""
         self._number += 1
-        update = Inbound(self._number, more.pop("at", self.clock.now()), text, **more)
-        return await self.talking.listener.hear("coach", update, offset=self._number + 1)
+        number = str(self._number)
+        update = Inbound(more.pop("at", self.clock.now()), text, id=number, cursor=number, **more)
+        return await self.talking.listener.hear("coach", update, channel=self.channel.name)
 
     async def settle(self, seconds: float = 1.0) -> None:
         """Let everything happen that is due within the time."""

@@ -141,7 +141,7 @@ def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
     ("retry_after", "asked_after", "silent_until"),
     [
         pytest.param(7200.0, 7200 * SECOND, 7199 * SECOND, id="two hours"),
-        pytest.param(0.0, 0, None, id="at once"),
+        pytest.param(0.0, SECOND, None, id="at once is a second"),
         pytest.param(365 * 86_400.0, DAY, DAY - SECOND, id="a year is a day"),
     ],
 )

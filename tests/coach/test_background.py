@@ -20,13 +20,14 @@ from nudge.models.offline import OfflineModel
 from nudge.queue.channel import Inbound
 from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
+from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.reminder import Source, Status
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
-from nudge.spending.books import SpendingPlan
-from nudge.spending.holds import Call, Change
-from nudge.spending.purse import Asking
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.holds import Change
 from nudge.testing import RecordingChannel, memory_store
+from nudge.tokens import TokenUse
+from tests.reminders.reminder_values import asked
 from tests.times import toronto
 
 START = toronto(2026, 2, 18, 14)
@@ -72,8 +73,11 @@ def live(
     run_virtual(main, START)
 
 
-async def add(daemon: Daemon, clock: VirtualClock, spec: ReminderSpec) -> str:
-    timed = await daemon.reminders.add("coach", spec, clock.now(), Source.FILE)
+async def add(daemon: Daemon, clock: VirtualClock, definition: Definition, ref: str = "") -> str:
+    made = make_reminder(
+        definition, agent="coach", now=clock.now(), zone="America/Toronto", source=Source.FILE, ref=ref
+    )
+    timed = await daemon.reminders.put(made, clock.now())
     daemon.poke()
     return timed.reminder.id
 
@@ -82,8 +86,8 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
     model = Scripted('{"action": "message", "message": "Two chores are open."}')
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        spec = ReminderSpec("Review open tasks", name="Chore-time routine", every="30m", ref="routines/chore-time.md")
-        await add(daemon, clock, spec)
+        definition = asked("Review open tasks", name="Chore-time routine", every="30m")
+        await add(daemon, clock, definition, "routines/chore-time.md")
         await clock.sleep(31 * 60)
         assert channel.texts == ["Two chores are open."]
         assert (await FactReader(daemon.store, daemon.documents).state("coach", clock.now())).proactive_today == 1
@@ -111,7 +115,7 @@ def test_the_person_is_answered_while_a_heartbeat_still_waits_for_its_model(tmp_
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await clock.sleep(45 * 60 + 5)  # the heartbeat has asked five seconds ago
-        await daemon.hear("coach", Inbound(1, clock.now(), "How do I start?"))
+        await daemon.hear("coach", Inbound(clock.now(), "How do I start?"))
         await clock.sleep(1)
         assert channel.texts == ["With one page."]
         await clock.sleep(300)
@@ -126,7 +130,7 @@ def test_a_silent_routine_runs_and_never_pings(tmp_path: Path) -> None:
     model = Scripted('{"action": "message", "message": "I must not be heard."}')
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Look at the workout", every="30m", allow_ping=False))
+        await add(daemon, clock, asked("Look at the workout", every="30m", allow_ping=False))
         await clock.sleep(31 * 60)
         assert channel.texts == []
         rows = await daemon.store.outcomes.recent(kind="letters")
@@ -138,7 +142,7 @@ def test_a_silent_routine_runs_and_never_pings(tmp_path: Path) -> None:
 
 def test_the_rules_pass_on_what_a_routine_says(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Screens off in ten minutes.", every="30m", count=1))
+        await add(daemon, clock, asked("Screens off in ten minutes.", every="30m", count=1))
         await clock.sleep(31 * 60)
         assert channel.texts == ["Screens off in ten minutes."]
 
@@ -150,8 +154,8 @@ def test_a_condition_in_words_ends_its_reminder_when_the_agent_finds_it_met(tmp_
     model = Scripted("[skip]", '{"action": "heartbeat_ok"}', met)
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        spec = ReminderSpec("Run the smoke tests", every="10m", prompt="Has the deploy finished?", mode="once")
-        number = await add(daemon, clock, spec)
+        definition = asked("Run the smoke tests", every="10m", prompt="Has the deploy finished?", mode="once")
+        number = await add(daemon, clock, definition)
         await clock.sleep(25 * 60)
         assert channel.texts == []
         await clock.sleep(60 * 60)
@@ -163,9 +167,9 @@ def test_a_condition_in_words_ends_its_reminder_when_the_agent_finds_it_met(tmp_
 
 def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_not(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("idle one", every="30m", count=1))
+        await add(daemon, clock, asked("idle one", every="30m", count=1))
         await clock.sleep(29 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await daemon.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(3 * 60)
         assert "idle one" not in channel.texts
         await clock.sleep(3 * 60)
@@ -179,10 +183,10 @@ def test_letters_are_kept_through_the_quiet_hours_and_asked_about_once(tmp_path:
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         at = toronto(2026, 2, 19, 3).__int__()
-        await add(daemon, clock, ReminderSpec("nightly", in_=f"{(at - START) // MINUTE}m"))
+        await add(daemon, clock, asked("nightly", in_=f"{(at - START) // MINUTE}m"))
         await clock.sleep((toronto(2026, 2, 19, 9, 59) - START) / 1_000_000)
-        asked = [one for one in model.asked if "nightly" in one.turns[-1].text]
-        assert asked == []
+        questions = [one for one in model.asked if "nightly" in one.turns[-1].text]
+        assert questions == []
         letters = await daemon.store.letters.unread("coach")
         assert [letter.body for letter in letters] == ["nightly"]
         await clock.sleep(120)
@@ -208,9 +212,9 @@ def test_a_letter_of_normal_priority_moves_a_waiting_timer_forward(tmp_path: Pat
 
 def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Still there?", idle="20m"))
+        await add(daemon, clock, asked("Still there?", idle="20m"))
         await clock.sleep(15 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "hello"))
+        await daemon.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(15 * 60)
         assert "Still there?" not in channel.texts
         await clock.sleep(6 * 60)
@@ -223,7 +227,7 @@ def test_letters_that_the_days_money_does_not_pay_for_are_kept_and_nothing_fails
     model = Scripted()
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        await add(daemon, clock, asked("Review open tasks", every="30m"))
         await clock.sleep(3 * 3600)
         assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
         assert await daemon.store.letters.unread("coach")
@@ -239,12 +243,12 @@ def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> No
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         now = clock.now()
         limit = (await daemon.spending.state("coach", now)).meter.limit
-        held = await daemon.spending._purse.hold(
-            Asking("coach", "a", Call(load_prices().quote("haiku").price, 1, 1), "haiku", "work"), now
-        )
-        assert held.held is not None
-        await daemon.store.ledger.change(held.held, Change(held.held.hold, limit * 95 // 100, 0))
-        await add(daemon, clock, ReminderSpec("Review open tasks", every="30m"))
+        async with daemon.spending.hold("coach", model="haiku", input_bound=1, max_tokens=1) as hold:
+            held = await daemon.store.ledger.hold(hold.id)
+            assert held is not None
+            await daemon.store.ledger.change(held, Change(held.hold, limit * 95 // 100, 0))
+            hold.settle(TokenUse())
+        await add(daemon, clock, asked("Review open tasks", every="30m"))
         await clock.sleep(3 * 3600)
         assert not any("Review open tasks" in one.turns[-1].text for one in model.asked)
         timer = await daemon.store.timers.get("coach", "letters")
@@ -256,13 +260,13 @@ def test_an_agent_that_winds_down_begins_no_background_run(tmp_path: Path) -> No
 
 def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=2))
+        await add(daemon, clock, asked("Stretch a little.", every="60m", count=2))
         await clock.sleep(61 * 60)
         (nudge,) = channel.sent
         assert [button.label for button in nudge.buttons] == ["Done", "Snooze 30 min", "Skip"]
 
         async def press(data: str, message: str) -> str:
-            return await daemon.hear("coach", Inbound(1, clock.now(), "", button=data, message_id=message))
+            return await daemon.hear("coach", Inbound(clock.now(), "", button=data, message_id=message))
 
         assert "don't know it" in await press("done:nudge", "m999")
         assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
@@ -280,9 +284,9 @@ def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) 
 
 def test_where_there_is_nothing_to_press_a_command_does_the_same(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
-        await add(daemon, clock, ReminderSpec("Stretch a little.", every="60m", count=1))
+        await add(daemon, clock, asked("Stretch a little.", every="60m", count=1))
         await clock.sleep(61 * 60)
-        await daemon.hear("coach", Inbound(1, clock.now(), "/snooze 10m"))
+        await daemon.hear("coach", Inbound(clock.now(), "/snooze 10m"))
         await clock.sleep(11 * 60)
         assert channel.texts == ["Stretch a little.", "Again in 10m.", "Stretch a little."]
 

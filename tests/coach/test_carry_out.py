@@ -12,8 +12,8 @@ from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
 from nudge.instants import HOUR, Instant, rfc3339
 from nudge.queue.agents import Agent
-from nudge.reminders.spec import ReminderSpec
 from tests.coach.rig import Rig, Scripted, says
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 TEA = {"action": "update_memory", "section": "Preferences", "add": "Likes tea"}
@@ -115,7 +115,7 @@ def test_an_edit_leaves_the_document_whole(before: str, after: str, whole: bool)
 def test_another_agents_reminder_is_not_there(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.store.agents.add(Agent("worker", "worker", NOON))
-        other = (await rig.reminders.add("worker", ReminderSpec("x", in_="2h", to_person=True), NOON)).reminder
+        other = (await rig.reminders.add("worker", asked("x", in_="2h", to_person=True), NOON)).reminder
         mine = PersonReminders(rig.reminders)
         for verb in (mine.done, mine.skip):
             with pytest.raises(NotFoundError):

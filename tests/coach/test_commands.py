@@ -9,7 +9,6 @@ import pytest
 from nudge.coach.buttons import OLD
 from nudge.coach.commands import read_command
 from nudge.coach.housekeeping import SIGNAL_ASKED
-from nudge.coach.inbound import CURSOR
 from nudge.errors import NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.channel import Inbound
@@ -144,7 +143,7 @@ def test_remind(coach: Any, text: str, says: str) -> None:
         said = await rig.say(text)
         assert says in said
         assert len(await rig.reminders.list("coach")) == said.startswith("I'll remind you")
-        assert await rig.store.records.get("coach", CURSOR) == 2
+        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
 
     coach(scenario)
 
@@ -319,8 +318,8 @@ def test_a_button_that_was_not_offered_does_nothing(coach: Any, data: str, messa
         number, carrier = await reminded(rig)
         before = await rig.reminders.get(number)
         named = message.format(message=carrier) if message else None
-        pressed = Inbound(99, rig.clock.now(), "", data.format(id=number), named, callback_id="c")
-        assert await rig.talking.listener.hear("coach", pressed, offset=100) == OLD
+        pressed = Inbound(rig.clock.now(), "", data.format(id=number), named, callback_id="c")
+        assert await rig.talking.listener.hear("coach", pressed) == OLD
         assert await rig.reminders.get(number) == before
         assert await rig.talking.listener.offset("coach") == 100
 

@@ -8,13 +8,13 @@ import pytest
 
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.inbound import CURSOR, RESEND
+from nudge.coach.inbound import RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
 from nudge.reminders.reminder import Source
-from nudge.reminders.spec import ReminderSpec
 from tests.coach.rig import Rig, Scripted, says, stored_words
+from tests.reminders.reminder_values import asked
 from tests.times import NOON
 
 
@@ -31,7 +31,7 @@ def test_a_message_gets_one_reply_and_both_are_remembered(coach_everywhere: Any)
         assert row.last_conversation == NOON
         assert "They asked how to start." in rig.document("MEMORY.md")
         assert await rig.store.timers.of_agent("coach", prefix="turn:") == []
-        assert await rig.store.records.get("coach", CURSOR) == 2
+        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
 
     coach_everywhere(scenario, Scripted(says("With one page.", context="They asked how to start.")))
 
@@ -191,8 +191,8 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
 
 def test_what_a_busy_person_is_spared_comes_when_they_are_busy_for_less(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        spec = ReminderSpec("Water the plants.", name="plants", in_="20m", to_person=True)
-        await rig.reminders.add("coach", spec, NOON, Source.FILE)
+        definition = asked("Water the plants.", name="plants", in_="20m", to_person=True)
+        await rig.reminders.add("coach", definition, NOON, Source.FILE)
         await rig.say("busy")
         await rig.settle(30 * 60)
         await rig.say("busy for 10 min")

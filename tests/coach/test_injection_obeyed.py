@@ -19,11 +19,11 @@ from nudge.instants import DAY, HOUR
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Inbound
 from nudge.reminders.reminder import Source
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from tests.coach.rig import Rig, Scripted, says
+from tests.reminders.reminder_values import asked
 from tests.times import NOON
 
 KEY = "sk-ant-api03-REAL-KEY-OF-THIS-HOME-0123456789"
@@ -186,7 +186,7 @@ async def prepared(clock: VirtualClock, store: SqlStore, folder: Path, attempt: 
     (folder / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nTELEGRAM_BOT_TOKEN={TOKEN}\n")
     (folder / "nudge.toml").write_text("[telegram]\nallow = [4242]\n")
     if attempt.place == "reminder":
-        await rig.reminders.add("coach", ReminderSpec(attempt.text, in_="1h", to_person=True), NOON, Source.CLI)
+        await rig.reminders.add("coach", asked(attempt.text, in_="1h", to_person=True), NOON, Source.CLI)
         await rig.settle(2 * 3600)
     elif attempt.place:
         path = rig.home.agent("coach") / attempt.place
@@ -271,8 +271,8 @@ def test_button_data_that_somebody_made_up_does_nothing(data: str, tmp_path: Pat
         rig = await prepared(clock, store, tmp_path, Attempt("reminder", "stretch", acts()))
         before, carrier = await world(store), rig.channel.sent[-1]
         reminders = await store.reminders.everything("coach")
-        press = Inbound(50, rig.clock.now(), "", data, f"m{carrier.id}", callback_id="c")
-        answer = await rig.talking.listener.hear("coach", press, offset=51)
+        press = Inbound(rig.clock.now(), "", data, f"m{carrier.id}", callback_id="c")
+        answer = await rig.talking.listener.hear("coach", press)
         assert "another time" in answer
         assert await world(store) == before
         assert await store.reminders.everything("coach") == reminders

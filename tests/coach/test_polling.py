@@ -4,54 +4,64 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nudge.coach.inbound import FAILED
-from nudge.coach.polling import LONGEST_PAUSE, PAUSES, Polling
+from nudge.coach.polling import Polling
 from nudge.errors import AnotherPollerError, ChannelUnavailableError, NotConfiguredError, StoreError
 from nudge.instants import SECOND
-from nudge.queue.channel import Inbound
-from tests.coach.rig import Rig
+from nudge.queue.channel import RECENT_IDS, Capabilities, Channel, Inbound, Position, Updates
+from tests.coach.rig import Rig, Scripted, says
 from tests.times import NOON
 
 
-class Queue:
-    """A channel whose polls bring what the script says: updates, a pair with another offset, or an error."""
+class Scripting(Channel):
+    """A channel whose polls bring what the script says: updates, all that a poll returns, or an error."""
+
+    name = "scripting"
+    capabilities = Capabilities(listens=True, buttons=True)
 
     def __init__(self, rig: Rig, *script: Any) -> None:
         self.rig = rig
         self.script = list(script)
-        self.asked: list[tuple[int, float]] = []
+        self.asked: list[tuple[str, float]] = []
         self.answered: list[str] = []
+        self.offered: list[int] = []
         self.fail_answers = False
+        self.fail_offers = 0
 
-    async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
-        self.asked.append((offset, (self.rig.clock.now() - NOON) / SECOND))
+    async def updates(self, cursor: str, wait_seconds: float) -> Updates:
+        self.asked.append((cursor, (self.rig.clock.now() - NOON) / SECOND))
         if not self.script:
             await asyncio.Event().wait()
         step = self.script.pop(0)
         if isinstance(step, BaseException):
             raise step
-        if isinstance(step, tuple):
+        if isinstance(step, Updates):
             return step
-        updates: Sequence[Inbound] = step
-        return list(updates), max((one.update_id + 1 for one in updates), default=offset)
+        return Updates(tuple(step), step[-1].cursor if step else cursor)
 
     async def acknowledge(self, update: Inbound, text: str = "") -> None:
         if self.fail_answers:
             raise ChannelUnavailableError("too late")
         self.answered.append(text)
 
+    async def offer_commands(self, commands: Any) -> None:
+        self.offered.append(len(list(commands)))
+        if len(self.offered) <= self.fail_offers:
+            raise ChannelUnavailableError("not yet")
+
 
 def said(number: int, text: str, **more: Any) -> Inbound:
-    return Inbound(number, NOON, text, **more)
+    """The cursor of this channel is a word that nobody can calculate with."""
+    return Inbound(NOON, text, id=f"u{number}", cursor=f"behind {number}", **more)
 
 
-async def listen(rig: Rig, queue: Queue, seconds: float = 3600, **options: Any) -> None:
-    task = asyncio.create_task(Polling(queue, rig.talking.listener, rig.clock, "coach", **options).run())
+async def listen(rig: Rig, channel: Channel, seconds: float = 3600) -> None:
+    task = asyncio.create_task(Polling(channel, rig.talking, rig.clock, "coach").run())
     await asyncio.wait([task], timeout=seconds)
     if task.done():
         task.result()
@@ -59,14 +69,25 @@ async def listen(rig: Rig, queue: Queue, seconds: float = 3600, **options: Any) 
     await asyncio.gather(task, return_exceptions=True)
 
 
+async def cursor(rig: Rig) -> str:
+    return await rig.talking.listener.cursor("coach", "scripting")
+
+
+async def heard(rig: Rig) -> list[str]:
+    rows = await rig.store.conversations.recent("coach", 1000)
+    return sorted(one.content for one in rows if one.role == "user")
+
+
 def test_an_outage_is_waited_out_with_growing_pauses_and_the_channels_own_word_first(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         errors = [ChannelUnavailableError("down") for _ in range(7)]
-        queue = Queue(rig, *errors, ChannelUnavailableError("slow down", retry_after=40), ChannelUnavailableError("x"))
-        await listen(rig, queue)
-        times = [at for _, at in queue.asked]
+        channel = Scripting(
+            rig, *errors, ChannelUnavailableError("slow down", retry_after=40), ChannelUnavailableError("x")
+        )
+        await listen(rig, channel)
+        times = [at for _, at in channel.asked]
         pauses = [later - earlier for earlier, later in itertools.pairwise(times)]
-        assert pauses == [*PAUSES, PAUSES[-1], 40, PAUSES[-1]]
+        assert pauses == [1, 2, 5, 15, 30, 60, 60, 40, 60]
 
     coach(scenario)
 
@@ -74,9 +95,9 @@ def test_an_outage_is_waited_out_with_growing_pauses_and_the_channels_own_word_f
 @pytest.mark.parametrize("error", [NotConfiguredError("no such bot"), RuntimeError("bug"), OSError("no network")])
 def test_no_other_error_ends_it(coach: Any, error: Exception) -> None:
     async def scenario(rig: Rig) -> None:
-        queue = Queue(rig, error, [said(1, "/goals")])
-        await listen(rig, queue)
-        assert len(queue.asked) == 3
+        channel = Scripting(rig, error, [said(1, "/goals")])
+        await listen(rig, channel)
+        assert len(channel.asked) == 3
         assert len(await rig.store.outbox.recent("coach")) == 1
 
     coach(scenario)
@@ -84,9 +105,9 @@ def test_no_other_error_ends_it(coach: Any, error: Exception) -> None:
 
 def test_a_pause_of_a_year_is_not_waited(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        queue = Queue(rig, ChannelUnavailableError("later", retry_after=3e7), [])
-        await listen(rig, queue)
-        assert queue.asked[1][1] == LONGEST_PAUSE
+        channel = Scripting(rig, ChannelUnavailableError("later", retry_after=3e7), [])
+        await listen(rig, channel)
+        assert channel.asked[1][1] == 300
 
     coach(scenario)
 
@@ -94,17 +115,20 @@ def test_a_pause_of_a_year_is_not_waited(coach: Any) -> None:
 def test_another_poller_ends_it(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         with pytest.raises(AnotherPollerError):
-            await listen(rig, Queue(rig, AnotherPollerError("another")))
+            await listen(rig, Scripting(rig, AnotherPollerError("another")))
 
     coach(scenario)
 
 
-def test_the_offset_follows_the_channel_also_down_and_over_what_was_refused(coach: Any) -> None:
+def test_the_cursor_follows_the_channel_also_over_what_it_refused(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        queue = Queue(rig, [said(700, "/ping")], ([], 705), ([said(5, "/ping")], 6), [])
-        await listen(rig, queue)
-        assert [offset for offset, _ in queue.asked] == [0, 701, 705, 6, 6]
-        assert await rig.talking.listener.offset("coach") == 6
+        refused = Updates((), "behind the strangers")
+        mixed = Updates((said(2, "/ping"),), "behind more strangers")
+        channel = Scripting(rig, [said(1, "/ping")], refused, mixed, [])
+        await listen(rig, channel)
+        stops = ["", "behind 1", "behind the strangers", "behind more strangers", "behind more strangers"]
+        assert [asked for asked, _ in channel.asked] == stops
+        assert await cursor(rig) == stops[-1]
 
     coach(scenario)
 
@@ -119,9 +143,9 @@ def test_a_poisonous_update_is_left_behind_and_admitted(coach: Any) -> None:
             return await hear(agent, update, **more)
 
         rig.talking.listener.hear = poisoned  # type: ignore[method-assign]
-        await listen(rig, Queue(rig, [said(1, "poison"), said(2, "/ping")]))
+        await listen(rig, Scripting(rig, [said(1, "poison"), said(2, "/ping")]))
         assert [message.text for message in await rig.store.outbox.recent("coach")] == [FAILED]
-        assert await rig.talking.listener.offset("coach") == 3
+        assert await cursor(rig) == "behind 2"
         assert len(await rig.store.activity.since("coach", NOON)) == 1
 
     coach(scenario)
@@ -138,7 +162,7 @@ def test_a_store_that_refuses_loses_no_update(coach: Any) -> None:
                 raise StoreError("full")
 
         rig.store.database.probe = refuse  # type: ignore[attr-defined]
-        await listen(rig, Queue(rig, [said(1, "/ping")]))
+        await listen(rig, Scripting(rig, [said(1, "/ping")]))
         assert len(await rig.store.activity.since("coach", NOON)) == 1
 
     coach(scenario)
@@ -147,58 +171,109 @@ def test_a_store_that_refuses_loses_no_update(coach: Any) -> None:
 @pytest.mark.parametrize("failing", [False, True])
 def test_a_button_is_answered_beside_the_listening(coach: Any, failing: bool) -> None:
     async def scenario(rig: Rig) -> None:
-        queue = Queue(rig, [said(1, "", button="done:r-aaaaaa", message_id="m1", callback_id="c")], [said(2, "/ping")])
-        queue.fail_answers = failing
-        await listen(rig, queue)
-        assert len(queue.answered) == (not failing)
+        channel = Scripting(
+            rig, [said(1, "", button="done:r-aaaaaa", message_id="m1", callback_id="c")], [said(2, "/ping")]
+        )
+        channel.fail_answers = failing
+        await listen(rig, channel)
+        assert len(channel.answered) == (not failing)
         assert len(await rig.store.activity.since("coach", NOON)) == 1
 
     coach(scenario)
 
 
-def test_the_commands_are_announced_until_it_works_once(coach: Any) -> None:
+def test_the_commands_are_offered_until_it_works_once(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        tries: list[int] = []
-
-        async def announce() -> None:
-            tries.append(1)
-            if len(tries) < 3:
-                raise ChannelUnavailableError("not yet")
-
-        await listen(rig, Queue(rig, [], []), announce=announce)
-        assert len(tries) == 3
+        channel = Scripting(rig, [], [])
+        channel.fail_offers = 2
+        await listen(rig, channel)
+        assert channel.offered == [len(rig.talking.menu)] * 3
 
     coach(scenario)
 
 
-def test_two_that_poll_one_channel_accept_an_update_once(coach: Any) -> None:
+def test_two_that_poll_one_channel_accept_an_update_once(coach_everywhere: Any) -> None:
     async def scenario(rig: Rig) -> None:
         both_asked = asyncio.Barrier(2)
 
-        class Shared(Queue):
-            async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
-                found = await super().updates_after(offset, wait_seconds)
+        class Shared(Scripting):
+            async def updates(self, cursor: str, wait_seconds: float) -> Updates:
+                found = await super().updates(cursor, wait_seconds)
                 await both_asked.wait()
                 return found
 
         batch = [said(7, "one"), said(8, "two")]
         await asyncio.gather(listen(rig, Shared(rig, batch)), listen(rig, Shared(rig, batch)))
-        heard = [one.content for one in await rig.store.conversations.recent("coach") if one.role == "user"]
-        assert sorted(heard) == ["one", "two"]
-        assert await rig.talking.listener.offset("coach") == 9
+        assert await heard(rig) == ["one", "two"]
+        assert await cursor(rig) == "behind 8"
+
+    coach_everywhere(scenario)
+
+
+def test_a_repeated_batch_is_handled_once(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        batch = [said(7, "one"), said(8, "/ping"), said(9, "two")]
+        await listen(rig, Scripting(rig, batch, batch[:2], batch, [said(10, "three")]))
+        assert await heard(rig) == ["one", "three", "two"]
+        assert len(await rig.store.activity.since("coach", NOON)) == 1
+        assert await cursor(rig) == "behind 10"
 
     coach(scenario)
 
 
-def test_one_that_comes_late_does_not_set_the_offset_back(coach: Any) -> None:
+def test_one_that_comes_late_does_not_set_the_cursor_back(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         listener = rig.talking.listener
-        await listener.hear("coach", said(7, "one"), offset=8, asked=7)
-        await listener.confirm("coach", 12)
-        assert await listener.hear("coach", said(7, "one"), offset=8, asked=7) == ""
-        await listener.confirm_batch("coach", 8, 7)
-        assert await listener.offset("coach") == 12
-        await listener.hear("coach", said(3, "anew"), offset=4, asked=12)
-        assert await listener.offset("coach") == 4
+        for number in (7, 8, 9):
+            await listener.hear("coach", said(number, "/ping"), channel="scripting")
+        assert await listener.hear("coach", said(7, "/ping"), channel="scripting") == ""
+        await listener.move_on("coach", "scripting", "behind 7", "behind the strangers after 7")
+        assert await cursor(rig) == "behind 9"
+        assert len(await rig.store.activity.since("coach", NOON)) == 3
 
     coach(scenario)
+
+
+def test_each_channel_has_its_own_position(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        listener = rig.talking.listener
+        await listener.hear("coach", said(7, "here"), channel="scripting")
+        await listener.hear("coach", said(7, "there"), channel="another")
+        await listener.hear("coach", replace(said(7, "typed"), id="", cursor=""))
+        assert await heard(rig) == ["here", "there", "typed"]
+        assert await cursor(rig) == "behind 7"
+
+    coach(scenario)
+
+
+def test_a_position_knows_the_last_updates_and_no_more() -> None:
+    position = Position()
+    for number in range(RECENT_IDS + 1):
+        position = position.after(said(number, ""))
+    assert len(position.recent) == RECENT_IDS
+    assert not position.has(said(0, ""))
+    assert all(position.has(said(number, "")) for number in range(1, RECENT_IDS + 1))
+
+
+def test_a_slow_answer_is_announced_by_typing_and_a_quick_one_is_not(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        class Typing(Scripting):
+            capabilities = Capabilities(listens=True, typing=True)
+
+            async def show_typing(self) -> None:
+                shown.append((rig.clock.now() - NOON) / SECOND)
+
+        shown: list[float] = []
+
+        channel = Typing(rig, [said(1, "/goals")], [said(2, "hello")])
+        running = asyncio.create_task(rig.dispatcher.run())
+        await listen(rig, channel, 60)
+        rig.dispatcher.stop()
+        await running
+        assert shown == [1, 5, 9]
+
+    async def slowly() -> Any:
+        await asyncio.sleep(10)
+        return says("Here I am.")
+
+    coach(scenario, Scripted(slowly))

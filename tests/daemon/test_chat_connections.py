@@ -9,7 +9,7 @@ import pytest
 
 from nudge.channels.terminal_prompt import Prompt
 from nudge.daemon.assemble import Daemon
-from nudge.daemon.chat_connections import LONGEST_LINE, ChatEndpoints, TerminalsBeside
+from nudge.daemon.chat_connections import LONGEST_LINE, ChatAwareChannel, ChatEndpoints
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.outbox import Message
 from tests.coach.rig import Rig
@@ -17,7 +17,7 @@ from tests.times import NOON
 
 
 def endpoints_of(rig: Rig) -> ChatEndpoints:
-    return ChatEndpoints(cast(Daemon, rig), "coach", TerminalsBeside(rig.channel, rig.store, rig.clock))
+    return ChatEndpoints(cast(Daemon, rig), "coach", ChatAwareChannel(rig.channel, rig.store, rig.clock))
 
 
 def test_a_line_is_heard_and_its_answer_comes_back(coach: Any) -> None:
@@ -69,14 +69,14 @@ def test_an_answer_goes_where_the_question_came_from(
     coach: Any, typed: bool, listening: bool, on_channel: bool
 ) -> None:
     async def scenario(rig: Rig) -> None:
-        beside = TerminalsBeside(rig.channel, rig.store, rig.clock)
-        beside.listened()
+        channel = ChatAwareChannel(rig.channel, rig.store, rig.clock)
+        channel.listened()
         if not listening:
             await rig.clock.sleep(11)
         number = await rig.store.outbox.put(Message("coach", "hi", "reply", NOON, typed=typed))
-        assert isinstance(await beside.send(Outbound(number, "hi")), Receipt)
+        assert isinstance(await channel.send(Outbound(number, "hi")), Receipt)
         assert rig.channel.texts == (["hi"] if on_channel else [])
-        shown = (await ChatEndpoints(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
+        shown = (await ChatEndpoints(cast(Daemon, rig), "coach", channel).heard({"after": 0}))["messages"]
         assert len(shown) == typed
 
     coach(scenario)
@@ -84,13 +84,13 @@ def test_an_answer_goes_where_the_question_came_from(
 
 def test_a_reminder_is_shown_in_the_terminal_and_sent_on_the_channel(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        beside = TerminalsBeside(rig.channel, rig.store, rig.clock)
-        beside.listened()
+        channel = ChatAwareChannel(rig.channel, rig.store, rig.clock)
+        channel.listened()
         buttons = (("Done", "done:r-aaaaaa"),)
         number = await rig.store.outbox.put(Message("coach", "stretch", "reminder", NOON, buttons=buttons))
-        await beside.send(Outbound(number, "stretch"))
+        await channel.send(Outbound(number, "stretch"))
         assert rig.channel.texts == ["stretch"]
-        (shown,) = (await ChatEndpoints(cast(Daemon, rig), "coach", beside).heard({"after": 0}))["messages"]
+        (shown,) = (await ChatEndpoints(cast(Daemon, rig), "coach", channel).heard({"after": 0}))["messages"]
         assert shown["buttons"] == [["Done", "done:r-aaaaaa"]]
 
     coach(scenario)

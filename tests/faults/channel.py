@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nudge.clock import Clock
 from nudge.errors import ChannelUnavailableError
 from nudge.instants import SECOND, Instant
-from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.channel import Capabilities, Channel, Inbound, Outbound, Receipt, Updates
 from nudge.queue.outbox import Message
 from nudge.stores.store import SqlStore
 from tests.faults.faults import Kind
@@ -28,7 +28,10 @@ class Arrival:
     row: Message
 
 
-class FaultyChannel:
+class FaultyChannel(Channel):
+    name = "faulty"
+    capabilities = Capabilities(listens=True, buttons=True)
+
     def __init__(
         self,
         clock: Clock,
@@ -77,36 +80,32 @@ class FaultyChannel:
         self._die(Kind.AFTER_SEND, number)
         return Receipt((f"m{number}",))
 
-    async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
+    async def updates(self, cursor: str, wait_seconds: float) -> Updates:
         """Waits until there is something, however long that is: an empty poll every 50 seconds changes nothing."""
+        handled = int(cursor or 0)
         while True:
             check_alive()
-            found = [update for update in self._updates if update.update_id >= offset]
+            found = tuple(self._updates[handled : handled + 3])
             if found:
-                return found[:3], found[:3][-1].update_id + 1
+                return Updates(found, found[-1].cursor)
             self._news.clear()
             await self._news.wait()
 
-    async def acknowledge(self, update: Inbound, text: str = "") -> None:
-        return None
-
-    async def close(self) -> None:
-        return None
-
     def say(self, text: str) -> None:
         """The person does something."""
-        self._updates.append(Inbound(len(self._updates) + 1, self._clock.now(), text))
-        self._news.set()
+        self._add(Inbound(self._clock.now(), text))
 
     def press(self, verb: str) -> None:
         """They press a button under the last message that had one."""
         message_id, offered = self._buttons
         for data in offered:
             if data.startswith(verb):
-                number = len(self._updates) + 1
-                update = Inbound(number, self._clock.now(), "", data, message_id, callback_id=f"c{number}")
-                self._updates.append(update)
-                self._news.set()
+                self._add(Inbound(self._clock.now(), "", data, message_id, callback_id=data))
+
+    def _add(self, update: Inbound) -> None:
+        number = str(len(self._updates) + 1)
+        self._updates.append(replace(update, id=number, cursor=number))
+        self._news.set()
 
     def _die(self, kind: Kind, number: int) -> None:
         if self._due(kind, number) is not None and CURRENT.get() is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from importlib import resources
 from random import Random
@@ -10,10 +10,11 @@ from random import Random
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339, start_of_day, to_datetime
 from nudge.queue.agents import Agent
 from nudge.reminders.changes import timer_at
+from nudge.reminders.definition import make_reminder
 from nudge.reminders.reminder import Reminder, Source
 from nudge.reminders.slots import first_slot
-from nudge.reminders.spec import ReminderSpec, make_reminder
 from nudge.stores.store import SqlStore
+from tests.reminders.reminder_values import asked
 from tests.times import TORONTO
 
 AGENT = "coach"
@@ -126,31 +127,30 @@ def _acts(random: Random, lasts: int) -> list[Act]:
 
 def _reminders(random: Random, start: Instant) -> list[Reminder]:
     wanted = [
-        (ReminderSpec("Take the pills", at=_iso(random, start), to_person=True), Source.CLI),
-        (ReminderSpec("Buy milk", at=_iso(random, start), to_person=True), Source.CLI),
-        (ReminderSpec("Drink water", every=f"{random.choice((60, 150, 240))}m", to_person=True), Source.CLI),
-        (ReminderSpec("Stand up", every=f"{random.choice((90, 200))}m", to_person=True), Source.ROLE),
-        (ReminderSpec("Wind down", cron="0 21 * * *", to_person=True, reserve=True), Source.FILE),
-        (ReminderSpec("Lights out", cron="30 23 * * *", to_person=True, reserve=True), Source.FILE),
-        (ReminderSpec("Read the list", every="3h"), Source.ROLE),
+        (asked("Take the pills", at=_iso(random, start), to_person=True), Source.CLI),
+        (asked("Buy milk", at=_iso(random, start), to_person=True), Source.CLI),
+        (asked("Drink water", every=f"{random.choice((60, 150, 240))}m", to_person=True), Source.CLI),
+        (asked("Stand up", every=f"{random.choice((90, 200))}m", to_person=True), Source.ROLE),
+        (asked("Wind down", cron="0 21 * * *", to_person=True, reserve=True), Source.FILE),
+        (asked("Lights out", cron="30 23 * * *", to_person=True, reserve=True), Source.FILE),
+        (asked("Read the list", every="3h"), Source.ROLE),
         (
-            ReminderSpec("Is the laundry done?", at=_iso(random, start), to_person=True, chain=3, every="25m"),
+            asked("Is the laundry done?", at=_iso(random, start), to_person=True, chain=3, every="25m"),
             Source.CLI,
         ),
-        (ReminderSpec("Build broke", every="110m", to_person=True, command="check", mode="each"), Source.CLI),
+        (asked("Build broke", every="110m", to_person=True, command="check", mode="each"), Source.CLI),
         (
-            ReminderSpec("Deploy is out", at=_iso(random, start), to_person=True, command="check", mode="once"),
+            asked("Deploy is out", at=_iso(random, start), to_person=True, command="check", mode="once"),
             Source.CLI,
         ),
-        (ReminderSpec("Alarm", cron="15 */6 * * *", to_person=True, critical=True), Source.ROLE),
+        (asked("Alarm", cron="15 */6 * * *", to_person=True, critical=True), Source.ROLE),
     ]
     made = []
-    for number, (spec, source) in enumerate(wanted):
+    for number, (definition, source) in enumerate(wanted):
         if random.random() < 0.6:
-            spec = replace(spec, name=f"n{number}")
-            made.append(
-                make_reminder(spec, reminder_id=f"r-00000{number:x}", agent=AGENT, now=start, zone=ZONE, source=source)
-            )
+            named = {**definition, "name": f"n{number}"}
+            reminder_id = f"r-00000{number:x}"
+            made.append(make_reminder(named, reminder_id=reminder_id, agent=AGENT, now=start, zone=ZONE, source=source))
     return made
 
 

@@ -21,7 +21,7 @@ from nudge.models.offline import OfflineModel
 from nudge.reminders.service import Reminders
 from nudge.simulation.engine import ids_from
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop
-from nudge.spending.books import SpendingPlan
+from nudge.spending.budgets import SpendingPlan
 from nudge.spending.money import parse_money
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
@@ -181,7 +181,7 @@ class World:
             return self._daemon(process)
 
         def poll(daemon: Daemon) -> Polling:
-            return Polling(self.channel, daemon.talking.listener, self.clock, AGENT)
+            return Polling(self.channel, daemon.talking, self.clock, AGENT)
 
         reset = CURRENT.set(process)
         try:

@@ -48,6 +48,125 @@ ERRORS = [
         ),
     ),
     Scenario(
+        "Fewer tests fail after each edit, and the text comes as an error",
+        rounds(
+            10,
+            lambda r: [
+                edit("a.py", f"bug {r}", f"fix {r}"),
+                bash("pytest -q", error=f"{11 - r} failed, {r} passed in 1.{r}s"),
+            ],
+        ),
+    ),
+    Scenario(
+        "Fewer tests fail after each edit, and the test command differs a little each time",
+        rounds(
+            10,
+            lambda r: [
+                edit("a.py", f"bug {r}", f"fix {r}"),
+                bash(f"pytest -q --maxfail={20 + r}", error=f"{11 - r} failed, {r} passed in 1.{r}s"),
+            ],
+        ),
+    ),
+    Scenario(
+        "The type checker finds fewer errors after each edit",
+        rounds(
+            9,
+            lambda r: [
+                edit("a.py", f"bug {r}", f"fix {r}"),
+                bash("mypy .", error=f"Found {30 - 3 * r} errors in {10 - r} files (checked 80 source files)"),
+            ],
+        ),
+    ),
+    Scenario(
+        "A test runner that counts failures and errors apart finds fewer after each edit",
+        rounds(
+            8,
+            lambda r: [
+                edit("A.java", f"bug {r}", f"fix {r}"),
+                bash("mvn test", error=f"Tests run: 40, Failures: {9 - r}, Errors: {r % 2}, Skipped: 0"),
+            ],
+        ),
+    ),
+    Scenario(
+        "Syntax errors are fixed one by one and the line moves on",
+        rounds(
+            9,
+            lambda r: [
+                edit("a.py", f"bug {r}", f"fix {r}"),
+                bash("python -m compileall -q a.py", error=f"SyntaxError: invalid syntax (a.py, line {7 * r})"),
+            ],
+        ),
+    ),
+    Scenario(
+        "A compiler stops at the first error, and each fix takes it further",
+        rounds(
+            9,
+            lambda r: [
+                edit("a.c", f"bug {r}", f"fix {r}"),
+                bash("make", error=f"a.c:{11 * r}:5: error: expected ';' before '}}' token"),
+            ],
+        ),
+    ),
+    Scenario(
+        "Fewer and fewer parts of a service are not ready, and nothing is edited",
+        [bash("kubectl wait --for=condition=Ready pods", error=f"{9 - n} errors: pods not ready") for n in range(8)],
+    ),
+    Scenario(
+        "As many tests fail after each edit, and the text comes as an error",
+        rounds(
+            7,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("pytest -q", error=f"3 failed, 9 passed in 0.{r}1s"),
+            ],
+        ),
+        (10, 12),
+    ),
+    Scenario(
+        "More tests fail after each edit, and the text comes as an error",
+        rounds(
+            7,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("pytest -q", error=f"{2 + r} failed, {20 - r} passed in 0.{r}1s"),
+            ],
+        ),
+        (10, 12),
+    ),
+    Scenario(
+        "The number of failing tests goes up and down with each edit and never below what it was",
+        rounds(
+            8,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("pytest -q", error=f"{(4, 3)[r % 2]} failed in 0.{r}1s"),
+            ],
+        ),
+        (10, 14),
+    ),
+    Scenario(
+        "The syntax error stays in its line whatever is edited",
+        rounds(
+            7,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("python a.py", error="SyntaxError: invalid syntax (a.py, line 12)"),
+            ],
+        ),
+        (10, 12),
+    ),
+    Scenario(
+        "A request with a smaller number each time fails after each edit",
+        rounds(
+            7,
+            lambda r: [
+                edit("a.py", f"try {r}", f"try {r + 1}"),
+                bash("./deploy", error=f"request {90_000 - 7 * r} failed"),
+            ],
+        ),
+        (10, 12),
+    ),
+    Scenario(
         "Edits with other search texts fail with the same words five times",
         [
             Call("edit_file", {"path": "a.py", "old": f"guess {n}"}, error="old text not found in a.py")

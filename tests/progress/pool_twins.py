@@ -9,16 +9,16 @@ from typing import Any
 from nudge.errors import NudgeError
 from nudge.instants import Instant
 from nudge.progress.pool import BudgetPool
-from nudge.progress.pool_books import member_run
-from nudge.progress.stored_pools import Pools
+from nudge.progress.stored_pools import Pools, member_run
 from nudge.queue.agents import Agent
+from nudge.spending.agent_ledger import run_chain
 from nudge.spending.holds import Call
-from nudge.spending.purse import run_chain
+from nudge.spending.ledger import AccountLedger, Attempt
+from nudge.spending.money import Money
 from nudge.spending.store import UsageRow
-from nudge.spending.store_ledger import Attempt, StoreLedger
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
-from tests.spending.kit import PENNY
+from tests.spending.kit import PENNY, settled
 from tests.times import NOON
 
 RUN = "run-7"
@@ -42,7 +42,7 @@ class Twins:
     def __init__(self, store: SqlStore) -> None:
         self.store = store
         self.pools = Pools(store)
-        self.ledger = StoreLedger(store)
+        self.ledger = AccountLedger(store)
         self.pure = BudgetPool(TOTAL)
         self.now = NOON
         self.names = ["parent"]
@@ -50,10 +50,11 @@ class Twins:
 
     async def open(self) -> None:
         await self.store.agents.add(Agent("coach", "coach", NOON))
-        await self.pools.open("coach", RUN, TOTAL)
+        await self.pools.open("coach", RUN, Money(TOTAL))
 
     async def reserve(self, name: str, parent: str | None, cap: int | None, need: int) -> None:
-        share = await tried(self.pools.reserve(RUN, name, parent=parent, cap=cap, need=need, now=self.now))
+        most = None if cap is None else Money(cap)
+        share = await tried(self.pools.reserve(RUN, name, parent=parent, cap=most, need=Money(need), now=self.now))
         granted = share if isinstance(share, type) else share.granted
         assert granted == self._pure(
             lambda: self.pure.reserve(name, parent=parent, cap=cap, need=need, now=self.now).granted
@@ -68,17 +69,17 @@ class Twins:
         if amount := available * percent // 100:
             attempt = f"a{next(self._attempts)}"
             run = member_run(RUN, name)
-            held = await self.ledger.reserve(Attempt(attempt, "coach", self.now), costing(amount), run_chain(run))
+            held = await self.ledger.reserve(Attempt(attempt, costing(amount), "coach"), run_chain(run), self.now)
             assert held.held is not None, "the ledger grants what the pool says is there"
-            await self.ledger.settle(attempt, amount)
+            await self.ledger.end(attempt, settled(amount))
             await self.store.usage.put(UsageRow(attempt, "coach", self.now, "", "penny", TokenUse(), amount, run))
             assert self.pure.spend(name, amount, self.now).charged == amount
 
     async def spend_too_much(self, name: str) -> None:
         """The ledger grants no micro-dollar more than the pool says is there."""
         amount = 1 + await self.pools.available(RUN, name, self.now)
-        attempt = Attempt(f"a{next(self._attempts)}", "coach", self.now)
-        refused = await self.ledger.reserve(attempt, costing(amount), run_chain(member_run(RUN, name)))
+        attempt = Attempt(f"a{next(self._attempts)}", costing(amount), "coach")
+        refused = await self.ledger.reserve(attempt, run_chain(member_run(RUN, name)), self.now)
         assert refused.held is None
         self.pure.expire(self.now)
 

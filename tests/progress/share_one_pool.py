@@ -14,14 +14,14 @@ import random
 import sys
 import traceback
 from contextlib import suppress
+from datetime import timedelta
 from multiprocessing.synchronize import Barrier
 
 from nudge.errors import BudgetExhaustedError, UsageError
-from nudge.instants import SECOND
 from nudge.model import ModelReply, ModelRequest, Usage
-from nudge.progress.pool_books import PoolBooks
-from nudge.progress.stored_pools import Pools
+from nudge.progress.stored_pools import Pools, StoredPool
 from nudge.queue.outcomes import FeedLine
+from nudge.spending.money import Money
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from tests.spending.kit import everything, prepared, question, spending_on
@@ -30,7 +30,7 @@ from tests.times import NOON
 
 PROCESSES = 8
 TOTAL = 100_000
-LASTS = SECOND // 2
+LASTS = timedelta(seconds=0.5)
 STEPS = 12
 
 
@@ -40,10 +40,10 @@ class TracedPools(Pools):
         self._feed = store.feed
         self._who = who
 
-    async def _write(self, books: PoolBooks) -> None:
-        await super()._write(books)
-        status = books.status()
-        text = f"{self._who} {books.pool.run} {status.used} {status.reserved} {status.overrun}"
+    async def _write(self, pool: StoredPool) -> None:
+        await super()._write(pool)
+        status = pool.status()
+        text = f"{self._who} {pool.row.run} {status.used} {status.reserved} {status.overrun}"
         await self._feed.add(FeedLine(NOON, "coach", "pool", text))
 
 
@@ -73,7 +73,7 @@ async def share(url: str, seed: int, number: int, everybody: Barrier) -> None:
         await store.feed.add(FeedLine(NOON, "coach", "told", f"{number} {what}"))
 
     async def work(name: str, parent: str | None) -> None:
-        part = await pools.reserve("run", name, parent=parent, cap=chance.choice([None, 9_000]), now=clock.now())
+        part = await pools.reserve("run", name, parent=parent, cap=chance.choice([None, Money(9_000)]), now=clock.now())
         await asyncio.gather(*(call(part.run) for _ in range(chance.randrange(1, 4))))
         if chance.random() < 0.3:
             await work(f"{name}-below", name)
@@ -103,8 +103,8 @@ async def share(url: str, seed: int, number: int, everybody: Barrier) -> None:
 async def prepare(url: str) -> None:
     store = await open_store(url, connections=1)
     await prepared(store)
-    await Pools(store, lasts=LASTS).open("coach", "run", TOTAL)
-    await Pools(store).open("coach", "other", TOTAL)
+    await Pools(store, lasts=LASTS).open("coach", "run", Money(TOTAL))
+    await Pools(store).open("coach", "other", Money(TOTAL))
     await store.close()
 
 

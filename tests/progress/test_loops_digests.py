@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nudge.progress.loops.outcomes import error_digest, result_digest, shows_trouble
+from nudge.progress.loops.outcomes import Standing, error_digest, result_digest, shows_trouble, standing
 from nudge.progress.loops.signature import signature
 
 ID_1, ID_2 = "7c9e6679-7425-40de-944b-e07fc1f90ae7", "0b1c2d3e-7425-40de-944b-aaaaaaaaaaaa"
@@ -201,3 +201,76 @@ def test_other_error(one: Any, other: Any) -> None:
 )
 def test_what_speaks_of_trouble(text: Any, trouble: bool) -> None:
     assert shows_trouble(text) is trouble
+
+
+@pytest.mark.parametrize(
+    "error, wrong",
+    [
+        ("10 failed, 2 passed in 1.2s", 10),
+        ("= 1 failed, 3 errors in 0.40s =", 4),
+        ("FAILED (failures=3, errors=1)", 4),
+        ("Tests run: 40, Failures: 3, Errors: 0, Skipped: 1", 3),
+        ("Tests:       3 failed, 9 passed, 12 total", 3),
+        ("3 of 10 tests failed", 3),
+        ("3/10 checks failed", 3),
+        ("Found 12 errors in 3 files (checked 80 source files)", 12),
+        ("error: aborting due to 3 previous errors", 3),
+        ("10 examples, 1 failure", 1),
+        ("9 passed, 0 failed", 0),
+        (RuntimeError("2 failed"), 2),
+        ({"stderr": "2 problems (2 errors)"}, 4),
+        ("x" * 5_000 + "\n7 failed", 7),
+        ("500 internal error", None),
+        ("HTTP 500 error", None),
+        ("HTTP 500 errors", None),
+        ("request 4411 failed", None),
+        ("test 7 failed", None),
+        ("exit code 1", None),
+        ("process exited with 1 error", 1),
+        ("pod v1.2.3 failed", None),
+        ("0x7f1234 failed", None),
+        ("no such file", None),
+    ],
+    ids=str,
+)
+def test_how_much_an_error_says_is_wrong(error: Any, wrong: int | None) -> None:
+    assert standing(error).wrong == wrong
+
+
+@pytest.mark.parametrize(
+    "error, line",
+    [
+        ("SyntaxError: invalid syntax (a.py, line 12)", 12),
+        ('  File "app.py", line 3, in <module>\n  File "b.py", line 12\nSyntaxError: invalid syntax', 12),
+        ("a.c:12:5: error: expected ';'\na.c:99:1: error: expected '}'", 12),
+        ("src/a.ts(12,5): error TS2304: Cannot find name 'x'.", 12),
+        ("SyntaxError: Unexpected token (12:5)", 12),
+        ("error[E0425]: cannot find value\n --> src/main.rs:12:5", 12),
+        ("refused by 10.0.0.1:5432", None),
+        ("at 10:00:59 no route", None),
+        ("built in 12:30:01", None),
+        ("no such file", None),
+    ],
+    ids=str,
+)
+def test_how_far_an_error_says_it_came(error: Any, line: int | None) -> None:
+    assert standing(error).line == line
+
+
+@pytest.mark.parametrize(
+    "now, before, after_change, better",
+    [
+        pytest.param((9, None), (10, None), False, True, id="fewer failures, also without a change"),
+        pytest.param((10, None), (10, None), True, False, id="as many failures"),
+        pytest.param((11, None), (10, None), True, False, id="more failures"),
+        pytest.param((11, 90), (10, 12), True, False, id="more failures further down"),
+        pytest.param((10, 90), (10, 12), True, True, id="as many failures further down"),
+        pytest.param((None, 90), (None, 12), True, True, id="further down after a change"),
+        pytest.param((None, 90), (None, 12), False, False, id="further down without a change"),
+        pytest.param((None, 12), (None, 90), True, False, id="further up"),
+        pytest.param((None, None), (10, 12), True, False, id="nothing said now"),
+        pytest.param((1, 12), (None, None), True, False, id="nothing said before"),
+    ],
+)
+def test_which_failure_is_better(now: Any, before: Any, after_change: bool, better: bool) -> None:
+    assert Standing(*now).beats(Standing(*before), after_change=after_change) is better

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.progress.loops import LoopDetector, LoopTuning
-from nudge.progress.loops.output import Part, StreamReader
+from nudge.progress.loops.spoken import Part, StreamReader
 
 CHANT = "I will write the schema to the file now. "
 

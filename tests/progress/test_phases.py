@@ -7,7 +7,8 @@ import pytest
 
 from nudge.errors import UsageError
 from nudge.progress.injection import Urgency
-from nudge.progress.phases import Phase, PhaseTracker, ToolKind, ToolKinds, has_plan
+from nudge.progress.phases import Phase, PhaseTracker, has_plan
+from nudge.progress.tools import ToolKind, ToolKinds
 
 EXPLORATION, PLANNING, ACTING, VERIFYING, WRAPUP = Phase
 SATURATED = "You've read {} files without making edits. Consider transitioning to the action phase."

@@ -12,8 +12,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invaria
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
 from nudge.progress.pool import BudgetPool, Spending
-from nudge.progress.pool_rules import kept_back, left_for_children, offer
-from nudge.progress.pool_tree import ReservationState
+from nudge.progress.pool_rules import ReservationState, kept_back, left_for_children, offer
 
 NOW = Instant(1_772_366_400 * SECOND)
 OPEN, RELEASED, REVOKED, EXPIRED = ReservationState

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
-from nudge.instants import MINUTE, Instant
-from nudge.progress.pool_books import member_key, run_key
-from nudge.progress.pool_tree import ReservationState
-from nudge.progress.stored_pools import Pools
+from nudge.instants import MINUTE, Instant, to_datetime
+from nudge.progress.pool_rules import ReservationState
+from nudge.progress.stored_pools import Pools, member_key, run_key
 from nudge.queue.agents import Agent
-from nudge.spending.purse import run_chain
-from nudge.spending.store_ledger import Attempt, StoreLedger
+from nudge.spending.agent_ledger import run_chain
+from nudge.spending.ledger import AccountLedger, Attempt
+from nudge.spending.money import Money
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore
 from tests.progress.pool_twins import costing
-from tests.spending.kit import prepared
+from tests.spending.kit import prepared, settled
 from tests.times import NOON
 
 OPEN, RELEASED, REVOKED, EXPIRED = ReservationState
@@ -32,14 +33,14 @@ def at(minutes: float) -> Instant:
 async def opened(store: SqlStore, total: int = 100_000, **options: Any) -> Pools:
     await prepared(store)
     pools = Pools(store, **options)
-    await pools.open("coach", "run", total)
+    await pools.open("coach", "run", Money(total))
     return pools
 
 
 async def hold(store: SqlStore, name: str, amount: int, attempt: str = "a") -> bool:
     """Whether a call of that worst case may start."""
-    reserved = await StoreLedger(store).reserve(
-        Attempt(attempt, "coach", NOON), costing(amount), run_chain(f"run/{name}")
+    reserved = await AccountLedger(store).reserve(
+        Attempt(attempt, costing(amount), "coach"), run_chain(f"run/{name}"), NOON
     )
     return reserved.held is not None
 
@@ -48,9 +49,9 @@ async def test_a_parent_keeps_a_quarter_and_children_get_sixty_per_cent_of_what_
     pools = await opened(store)
     shares = [await pools.reserve("run", name, now=NOON) for name in "abc"]
     assert [share.granted for share in shares] == [45_000, 18_000, 7_200]
-    assert (await pools.reserve("run", "capped", cap=100, now=NOON)).granted == 100
+    assert (await pools.reserve("run", "capped", cap=Money(100), now=NOON)).granted == 100
     assert shares[0].run == "run/a"
-    assert shares[0].expires_at == at(10)
+    assert shares[0].expires_at == to_datetime(at(10))
     assert await pools.available("run", "parent", NOON) == 100_000 - 70_200 - 100
     accounts = await store.ledger.get([run_key("run"), *(member_key("run", name) for name in ("parent", "a"))])
     assert [row.account.limit for row in accounts.values()] == [100_000, 45_000, 29_700]
@@ -58,7 +59,7 @@ async def test_a_parent_keeps_a_quarter_and_children_get_sixty_per_cent_of_what_
 
 async def test_grandchildren_share_their_parents_grant(store: SqlStore) -> None:
     pools = await opened(store)
-    await pools.reserve("run", "child", cap=40_000, now=NOON)
+    await pools.reserve("run", "child", cap=Money(40_000), now=NOON)
     assert (await pools.reserve("run", "grandchild", parent="child", now=NOON)).granted == 18_000
     assert await pools.available("run", "child", NOON) == 22_000
     assert not await hold(store, "child", 22_001)
@@ -72,10 +73,10 @@ async def test_asking_again_for_a_child_gives_the_same_share(store: SqlStore) ->
     pools = await opened(store)
     first = await pools.reserve("run", "child", now=NOON)
     again = await pools.reserve("run", "child", now=at(2))
-    assert (again.granted, again.expires_at) == (first.granted, at(12))
+    assert (again.granted, again.expires_at) == (first.granted, to_datetime(at(12)))
     assert (await pools.status("run", at(2))).reserved == 45_000
-    with pytest.raises(BudgetExhaustedError, match="was given 45000 before, and needs 45001"):
-        await pools.reserve("run", "child", need=45_001, now=at(2))
+    with pytest.raises(BudgetExhaustedError, match=r"was given \$0.045 before, and needs \$0.045001"):
+        await pools.reserve("run", "child", need=Money(45_001), now=at(2))
     await pools.reserve("run", "other", now=at(2))
     with pytest.raises(UsageError, match="There already was a 'child'"):
         await pools.reserve("run", "child", parent="other", now=at(2))
@@ -121,9 +122,9 @@ async def test_stopping_the_owner_stops_the_run(store: SqlStore) -> None:
     assert await hold(store, "a", 100)
     assert await pools.revoke("run", "parent", NOON) == ("parent", "a")
     assert not any([await hold(store, name, 1, f"after {name}") for name in ("parent", "a")])
-    alone = await StoreLedger(store).reserve(Attempt("x", "coach", NOON), costing(1), run_chain("run"))
+    alone = await AccountLedger(store).reserve(Attempt("x", costing(1), "coach"), run_chain("run"), NOON)
     assert alone.held is None
-    assert (await StoreLedger(store).settle("a", 80)).hold.charged == 80, "what was under way is still paid"
+    assert (await AccountLedger(store).end("a", settled(80))).hold.charged == 80, "what was under way is still paid"
 
 
 async def test_what_is_held_for_a_call_under_way_comes_back_when_it_ends(store: SqlStore) -> None:
@@ -132,7 +133,7 @@ async def test_what_is_held_for_a_call_under_way_comes_back_when_it_ends(store: 
     assert await hold(store, "child", 40_000)
     assert await pools.release("run", "child", NOON) == 5_000
     assert await pools.available("run", "parent", NOON) == 60_000
-    await StoreLedger(store).settle("a", 1_000)
+    await AccountLedger(store).end("a", settled(1_000))
     assert not await hold(store, "child", 1, "b")
     assert await pools.available("run", "parent", NOON) == 99_000
     assert await hold(store, "parent", 99_000, "c")
@@ -143,14 +144,14 @@ async def test_a_call_that_cost_more_than_was_held_is_paid_from_above(store: Sql
     await pools.reserve("run", "a", now=NOON)
     await pools.reserve("run", "b", now=NOON)
     assert await hold(store, "a", 45_000)
-    await StoreLedger(store).settle("a", 60_000)
+    await AccountLedger(store).end("a", settled(60_000))
     status = await pools.status("run", NOON)
     assert (status.used, status.reserved, status.overrun) == (60_000, 18_000, 0)
     assert await pools.available("run", "parent", NOON) == 100_000 - 60_000 - 18_000
-    with pytest.raises(BudgetExhaustedError, match="'parent' can give 'c' 0 of the 1 it needs"):
+    with pytest.raises(BudgetExhaustedError, match=r"'parent' can give 'c' \$0.00 of the \$0.000001"):
         await pools.reserve("run", "c", now=NOON)
-    await StoreLedger(store).reserve(Attempt("p", "coach", NOON), costing(22_000), run_chain("run/parent"))
-    await StoreLedger(store).settle("p", 30_000)
+    await AccountLedger(store).reserve(Attempt("p", costing(22_000), "coach"), run_chain("run/parent"), NOON)
+    await AccountLedger(store).end("p", settled(30_000))
     status = await pools.status("run", NOON)
     assert (status.used, status.reserved, status.overrun) == (90_000, 18_000, 8_000)
     assert await pools.available("run", "b", NOON) == 10_000, "b was promised more, but the pool has no more"
@@ -158,9 +159,9 @@ async def test_a_call_that_cost_more_than_was_held_is_paid_from_above(store: Sql
 
 async def test_calls_that_name_only_the_run_are_the_owners(store: SqlStore) -> None:
     pools = await opened(store)
-    ledger = StoreLedger(store)
-    await ledger.reserve(Attempt("x", "coach", NOON), costing(40_000), run_chain("run"))
-    await ledger.settle("x", 40_000)
+    ledger = AccountLedger(store)
+    await ledger.reserve(Attempt("x", costing(40_000), "coach"), run_chain("run"), NOON)
+    await ledger.end("x", settled(40_000))
     assert (await pools.reserve("run", "child", now=NOON)).granted == 36_000
     assert await pools.available("run", "parent", NOON) == 24_000
     assert not await hold(store, "parent", 24_001)
@@ -170,10 +171,10 @@ async def test_calls_that_name_only_the_run_are_the_owners(store: SqlStore) -> N
 async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: SqlStore) -> None:
     await prepared(store)
     await store.ledger.open(run_key("run"), 100_000, agent="coach")
-    await StoreLedger(store).reserve(Attempt("x", "coach", NOON), costing(60_000), run_chain("run"))
+    await AccountLedger(store).reserve(Attempt("x", costing(60_000), "coach"), run_chain("run"), NOON)
     pools = Pools(store)
-    await pools.open("coach", "run", 100_000)
-    await pools.open("coach", "run", 100_000)
+    await pools.open("coach", "run", Money(100_000))
+    await pools.open("coach", "run", Money(100_000))
     assert await pools.available("run", "parent", NOON) == 40_000
     assert (await pools.reserve("run", "child", now=NOON)).granted == 24_000
 
@@ -182,7 +183,9 @@ async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: S
     ("step", "error", "words"),
     [
         pytest.param(lambda p: p.open("coach", "run", 5), UsageError, "another pool", id="another total"),
-        pytest.param(lambda p: p.open("coach", "run", 100_000, owner="x"), UsageError, "another pool", id="new owner"),
+        pytest.param(
+            lambda p: p.open("coach", "run", Money(100_000), owner="x"), UsageError, "another pool", id="new owner"
+        ),
         pytest.param(lambda p: p.open("nobody", "r", 5), NotFoundError, "no agent", id="an agent that is not there"),
         pytest.param(lambda p: p.open("coach", "r", 0), UsageError, "nothing to share", id="an empty pool"),
         pytest.param(lambda p: p.open("coach", "r/x", 5), UsageError, "cannot be the name", id="a path as a run"),
@@ -197,9 +200,9 @@ async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: S
         pytest.param(lambda p: p.reserve("run", "parent", now=NOON), UsageError, "already was", id="the owner's name"),
         pytest.param(lambda p: p.reserve("run", "x", parent="y", now=NOON), NotFoundError, "no 'y'", id="no parent"),
         pytest.param(
-            lambda p: p.reserve("run", "x", need=45_001, now=NOON),
+            lambda p: p.reserve("run", "x", need=Money(45_001), now=NOON),
             BudgetExhaustedError,
-            "can give 'x' 45000 of the 45001",
+            r"can give 'x' \$0.045 of the \$0.045001",
             id="a need above the share",
         ),
         pytest.param(lambda p: p.release("run", "x", NOON), NotFoundError, "no 'x'", id="somebody unknown"),
@@ -217,8 +220,8 @@ async def test_what_makes_no_sense_is_refused(step: Any, error: type[Exception],
     await store.close()
 
 
-@pytest.mark.parametrize("options", [{"keeps_percent": 100}, {"gets_percent": 0}, {"lasts": 0}])
-async def test_shares_that_cannot_be_are_refused(options: dict[str, int]) -> None:
+@pytest.mark.parametrize("options", [{"keeps_percent": 100}, {"gets_percent": 0}, {"lasts": timedelta(0)}])
+async def test_shares_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
     store = open_sqlite(":memory:")
     with pytest.raises(UsageError):
         Pools(store, **options)
@@ -239,7 +242,7 @@ async def test_an_error_around_a_step_leaves_nothing_of_it(store: SqlStore) -> N
 async def test_tasks_that_share_one_pool_never_pass_it(store: SqlStore) -> None:
     """Thirty tasks on a few connections reserve, spend and release at once; one sees whatever the others left."""
     pools = await opened(store, 10_000)
-    ledger = StoreLedger(store)
+    ledger = AccountLedger(store)
 
     async def work(number: int) -> int:
         name = f"child-{number}"
@@ -250,8 +253,8 @@ async def test_tasks_that_share_one_pool_never_pass_it(store: SqlStore) -> None:
         await asyncio.sleep(0)
         spent = share.granted * 2 // 3
         if spent:
-            await ledger.reserve(Attempt(name, "coach", NOON), costing(spent), run_chain(share.run))
-            await ledger.settle(name, spent)
+            await ledger.reserve(Attempt(name, costing(spent), "coach"), run_chain(share.run), NOON)
+            await ledger.end(name, settled(spent))
         assert await pools.release("run", name, NOON) == share.granted - spent
         status = await pools.status("run", NOON)
         assert status.used + status.reserved <= 10_000
@@ -268,7 +271,7 @@ async def test_two_agents_cannot_have_one_run(store: SqlStore) -> None:
     pools = await opened(store)
     await store.agents.add(Agent("other", "coach", NOON))
     with pytest.raises(UsageError, match="another pool"):
-        await pools.open("other", "run", 100_000)
+        await pools.open("other", "run", Money(100_000))
 
 
 async def test_a_step_reads_closed_members_in_sums(store: SqlStore) -> None:
@@ -276,9 +279,9 @@ async def test_a_step_reads_closed_members_in_sums(store: SqlStore) -> None:
     await pools.reserve("run", "lead", now=NOON)
     await pools.reserve("run", "team", parent="lead", now=NOON)
     for number in range(5):
-        await pools.reserve("run", f"worker-{number}", parent="team", cap=100, now=NOON)
+        await pools.reserve("run", f"worker-{number}", parent="team", cap=Money(100), now=NOON)
         assert await hold(store, f"worker-{number}", 40, f"a{number}")
-        await StoreLedger(store).settle(f"a{number}", 40)
+        await AccountLedger(store).end(f"a{number}", settled(40))
         await pools.release("run", f"worker-{number}", NOON)
     await pools.release("run", "team", NOON)
     assert [member.row.name for member in await store.pools.members("run")] == ["parent", "lead"]

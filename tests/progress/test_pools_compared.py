@@ -9,8 +9,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from nudge.inline import run_inline
 from nudge.instants import MINUTE
-from nudge.stores.inline import run_inline
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore
 from tests.progress.pool_twins import Twins

@@ -9,12 +9,11 @@ import pytest
 
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import SECOND, Instant
-from nudge.progress.pool_books import member_key
-from nudge.progress.stored_pools import POOL
-from nudge.spending.money import DOLLAR
-from nudge.spending.purse import run_chain
+from nudge.progress.stored_pools import POOL, member_key
+from nudge.spending.agent_ledger import run_chain
+from nudge.spending.ledger import AccountLedger, Attempt
+from nudge.spending.money import DOLLAR, Money
 from nudge.spending.store import UsageRow
-from nudge.spending.store_ledger import Attempt, StoreLedger
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
 from tests.progress.pool_twins import costing
@@ -80,8 +79,8 @@ def test_a_child_that_died_in_a_call_is_not_kept_by_its_giving_up(in_store: Any)
         running = asyncio.create_task(dispatcher.run())
         await pools.reserve("run", "dead", now=clock.now())
         await spending.call("coach", question(), run="run/parent")  # sets the timer that sweeps
-        await StoreLedger(store).reserve(
-            Attempt("lost", "coach", NOON, at(15), run="run/dead"), costing(500), run_chain("run/dead")
+        await AccountLedger(store).reserve(
+            Attempt("lost", costing(500), "coach", run="run/dead"), run_chain("run/dead"), NOON, expires_at=at(15)
         )
         dispatcher.poke()
         await clock.sleep(14 * 60)
@@ -100,7 +99,7 @@ def test_calls_of_a_child_are_held_on_its_account_and_refused_beyond_it(in_store
     async def scenario(clock: Any, store: SqlStore) -> None:
         pools = await opened(store)
         spending = spending_on(store, clock, 30 * DOLLAR, PricedModel(everything))
-        share = await pools.reserve("run", "child", cap=2_500, now=clock.now())
+        share = await pools.reserve("run", "child", cap=Money(2_500), now=clock.now())
         reply = await spending.call("coach", question(2_000), run=share.run)
         rest = 2_500 - reply.details["cost"]
         assert await pools.available("run", "child", clock.now()) == rest

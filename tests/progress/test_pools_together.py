@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from nudge.instants import DAY, Instant
-from nudge.progress.pool_books import run_key
-from nudge.progress.pool_tree import ReservationState
-from nudge.progress.stored_pools import Pools
+from nudge.progress.pool_rules import ReservationState
+from nudge.progress.stored_pools import Pools, run_key
 from nudge.stores.open import open_store
 from tests.progress.share_one_pool import LASTS, PROCESSES, TOTAL
 from tests.times import NOON

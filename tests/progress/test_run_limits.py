@@ -33,7 +33,7 @@ def test_defaults_are_a_million_tokens_ten_dollars_and_two_hours() -> None:
         pytest.param({"max_cost": 0}, id="no money"),
         pytest.param({"max_cost": "0.00"}, id="no money in words"),
         pytest.param({"max_cost": "-1"}, id="negative money"),
-        pytest.param({"max_cost": 1.5}, id="money as a float"),
+        pytest.param({"max_cost": 0.1 + 0.2}, id="money that is no short decimal"),
         pytest.param({"max_duration": timedelta(0)}, id="no time"),
         pytest.param({"max_duration": timedelta(seconds=-1)}, id="negative time"),
         pytest.param({"max_iterations": 0}, id="no iterations"),

@@ -21,30 +21,13 @@ from nudge.queue.outcomes import Outcome, Result
 from nudge.reminders.reminder import Source
 from nudge.reminders.second_look import SecondLook
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
+from nudge.testing import RecordingChannel as Channel
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO, toronto
 
 InStore = Callable[..., Any]
-
-
-class Channel:
-    """A channel that fails as it is told to, one entry a call."""
-
-    def __init__(self, *faults: Exception | None) -> None:
-        self.faults = list(faults)
-        self.sent: list[str] = []
-
-    async def send(self, message: Outbound) -> Receipt:
-        fault = self.faults.pop(0) if self.faults else None
-        if fault:
-            raise fault
-        self.sent.append(message.text)
-        return Receipt((f"m{message.id}",))
-
-    async def close(self) -> None:
-        return None
 
 
 def message(text: str, *, asked: bool = False) -> Message:
@@ -72,7 +55,7 @@ def test_messages_go_out_in_order(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         channel = Channel()
         await run(clock, store, channel, 5, *(message(f"{n}") for n in range(5)))
-        assert channel.sent == ["0", "1", "2", "3", "4"]
+        assert channel.texts == ["0", "1", "2", "3", "4"]
         assert await states(store) == [Sending.SENT] * 5
         assert await store.timers.count() == 0
 
@@ -84,7 +67,7 @@ def test_a_channel_that_is_away_is_tried_again_in_its_own_time_and_order_is_kept
         faults = [ChannelUnavailableError("busy", retry_after=40), NotConfiguredError("The token was revoked.")]
         channel = Channel(None, *faults)
         await run(clock, store, channel, 200, *(message(f"{n}") for n in range(3)))
-        assert channel.sent == ["0", "1", "2"]
+        assert channel.texts == ["0", "1", "2"]
         (row,) = await store.outcomes.recent(key="deliver")
         assert (row.result, row.final) == (Result.FIRED_LATE, True)
 
@@ -105,7 +88,7 @@ def test_after_an_outage_it_takes_no_more_than_a_minute(in_store: InStore) -> No
 
         channel = Away()
         await run(clock, store, channel, 3 * 3600 + 61, message("x", asked=True))
-        assert channel.sent == ["x"]
+        assert channel.texts == ["x"]
 
     in_store(scenario)
 
@@ -114,10 +97,10 @@ def test_a_new_start_is_a_new_chance_for_what_was_refused(in_store: InStore) -> 
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         revoked = [NotConfiguredError("The token was revoked.") for _ in range(20)]
         await run(clock, store, Channel(*revoked), 2 * 3600, message("x", asked=True))
-        mended = Channel()
-        await Delivery(store, lambda agent: mended).resume("coach", clock.now())
-        await run(clock, store, mended, 1)
-        assert mended.sent == ["x"]
+        fixed = Channel()
+        await Delivery(store, lambda agent: fixed).resume("coach", clock.now())
+        await run(clock, store, fixed, 1)
+        assert fixed.texts == ["x"]
 
     in_store(scenario)
 
@@ -126,7 +109,7 @@ def test_what_cannot_be_sent_at_all_fails_alone(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         channel = Channel(NudgeError("The person has blocked the bot."))
         await run(clock, store, channel, 5, message("bad"), message("good"))
-        assert channel.sent == ["good"]
+        assert channel.texts == ["good"]
         assert await states(store) == [Sending.FAILED, Sending.SENT]
         row = await store.outcomes.get("coach", "bad", NOON)
         assert row
@@ -158,7 +141,7 @@ def test_nobody_knows_whether_it_arrived(
         else:
             channel = Channel(ChannelUnavailableError("time-out", maybe_sent=True))
             await run(clock, store, channel, 60, message("x", asked=asked))
-        assert channel.sent == sent
+        assert channel.texts == sent
         assert await states(store) == [state]
         row = await store.outcomes.get("coach", "x", NOON)
         assert row
@@ -193,7 +176,7 @@ def test_what_is_posted_while_sending_is_sent_too(in_store: InStore) -> None:
         await clock.sleep(10)
         await delivery.post(message("b"))
         await clock.sleep(60)
-        assert channel.sent == ["a", "b"]
+        assert channel.texts == ["a", "b"]
         dispatcher.stop()
         await running
 
@@ -212,8 +195,8 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await store.agents.add(Agent("coach", "coach", NIGHT))
         reminders = Reminders(store, lambda agent: QUIET, new_id=iter(["r-aaaaaa", "r-bbbbbb"]).__next__)
-        await reminders.add("coach", ReminderSpec("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
-        await reminders.add("coach", ReminderSpec("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
+        await reminders.add("coach", asked("mine", at="2026-03-01T12:00", to_person=True), NIGHT)
+        await reminders.add("coach", asked("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
         channel = Timed(clock, ChannelUnavailableError("away", retry_after=180))
         delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET))
         for one in (
@@ -234,7 +217,7 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
         await clock.sleep(4 * 3600)
         dispatcher.stop()
         await running
-        assert channel.sent == [
+        assert channel.seen == [
             ("answer", "02:02"),
             ("mine", "02:02"),
             ("later answer", "07:59"),
@@ -265,7 +248,7 @@ def test_within_a_minute_the_gates_word_holds(in_store: InStore) -> None:
         await clock.sleep(60)
         dispatcher.stop()
         await running
-        assert channel.sent == [("idea", "02:00")]
+        assert channel.seen == [("idea", "02:00")]
 
     in_store(scenario, start=NIGHT)
 
@@ -276,9 +259,9 @@ class Timed(Channel):
     def __init__(self, clock: VirtualClock, *faults: Exception | None) -> None:
         super().__init__(*faults)
         self.clock = clock
-        self.sent: list[Any] = []
+        self.seen: list[tuple[str, str]] = []
 
     async def send(self, message: Outbound) -> Receipt:
         receipt = await super().send(message)
-        self.sent[-1] = (message.text, f"{to_datetime(self.clock.now(), TORONTO):%H:%M}")
+        self.seen.append((message.text, f"{to_datetime(self.clock.now(), TORONTO):%H:%M}"))
         return receipt

@@ -15,7 +15,7 @@ from nudge.coach.document_writes import PENDING, Edit
 from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.heartbeat import JUDGMENT
 from nudge.coach.housekeeping import SIGNAL_ASKED
-from nudge.coach.inbound import CURSOR
+from nudge.coach.inbound import POSITION
 from nudge.coach.judgment import Judgment, Signature
 from nudge.coach.notices import INCIDENT, Incident
 from nudge.coach.person_documents import GOOD_TARGETS, REPORTED
@@ -23,6 +23,7 @@ from nudge.coach.review import REVIEW, Review
 from nudge.coach.targets import Targets
 from nudge.coach.undo import DEEDS, Deed
 from nudge.queue.agents import IDLE_SINCE
+from nudge.queue.channel import Position
 from nudge.queue.records import Record
 from nudge.reminders.seeding import PROBLEMS, Problem
 from nudge.stores.store import SqlStore
@@ -32,7 +33,7 @@ EDIT = Edit("GOALS.md", "before \udcff", "after\r\n")
 EVERY: list[tuple[Record[Any], Any]] = [
     (CONFIGURED, (5, 90)),
     (IDLE_SINCE, NOON),
-    (CURSOR, 17),
+    (POSITION.of("here"), Position("page 3", ("a", "b"))),
     (PENDING, (EDIT,)),
     (DEEDS, (Deed("the goal", (EDIT,), ("r-abc123",), Requests(quiet_until=NOON), 3, (("Preferences", "tea"),)),)),
     (GOOD_TARGETS, Targets(review_weekday=2)),
@@ -86,10 +87,10 @@ async def test_records_are_kept_by_agent(store: SqlStore) -> None:
 async def test_a_record_in_another_form_is_ignored_and_logged(
     store: SqlStore, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await store.records.set("coach", Record(CURSOR.name, str, str), "seventeen")
+    await store.records.set("coach", Record(IDLE_SINCE.name, str, str), "seventeen")
     with caplog.at_level(logging.WARNING):
-        assert await store.records.get("coach", CURSOR) is None
-    assert "channel.cursor of coach cannot be read" in caplog.text
+        assert await store.records.get("coach", IDLE_SINCE) is None
+    assert "agent.idle_since of coach cannot be read" in caplog.text
 
 
 def _damaged(stored: Any) -> Iterator[Any]:

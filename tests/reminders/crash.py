@@ -24,29 +24,29 @@ from nudge.attention.gate import Gate
 from nudge.attention.quiet import Person
 from nudge.instants import MINUTE, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Outbound, Receipt
+from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.testing import ScriptedConditions
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 SCENES = {
-    "agent": (ReminderSpec("Check CI.", every="30m", command="true"), Source.CLI),
-    "person": (ReminderSpec("Wind down.", name="w", in_="30m", to_person=True, critical=True), Source.FILE),
-    "chain": (ReminderSpec("Started?", every="30m", chain=3, to_person=True), Source.CHAT),
+    "agent": (asked("Check CI.", every="30m", command="true"), Source.CLI),
+    "person": (asked("Wind down.", name="w", in_="30m", to_person=True, critical=True), Source.FILE),
+    "chain": (asked("Started?", every="30m", chain=3, to_person=True), Source.CHAT),
 }
 DUE = Instant(NOON + 30 * MINUTE)
 
 
-class FileChannel:
+class FileChannel(Channel):
     """What was sent, in a file that survives the process."""
 
     def __init__(self, file: Path) -> None:
@@ -57,9 +57,6 @@ class FileChannel:
             lines.write(json.dumps([message.text, message.possibly_repeated]) + "\n")
         return Receipt((f"m{message.id}",))
 
-    async def close(self) -> None:
-        return None
-
 
 def person_of(agent: str) -> Person:
     return Person(TORONTO)
@@ -67,9 +64,9 @@ def person_of(agent: str) -> Person:
 
 async def prepare(url: str, agent: str, scene: str) -> str:
     store = await open_store(url)
-    spec, source = SCENES[scene]
+    definition, source = SCENES[scene]
     await store.agents.add(Agent(agent, "coach", NOON))
-    added = await Reminders(store, person_of).add(agent, spec, NOON, source)
+    added = await Reminders(store, person_of).add(agent, definition, NOON, source)
     await store.close()
     return added.reminder.id
 

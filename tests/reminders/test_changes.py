@@ -88,7 +88,7 @@ def test_one_that_has_ended_is_found_by_its_name_until_another_takes_it(in_store
     async def scene(world: World) -> None:
         first = await world.add("x", name="ci", every="1h")
         await world.reminders.complete("ci", world.now)
-        assert (await world.reminders.edit("ci", {"every": "2h"}, world.now)).reminder.id == first.id
+        assert (await world.reminders.edit("ci", {"schedule": {"every": "2h"}}, world.now)).reminder.id == first.id
         await world.reminders.remove("ci", world.now)
         second = await world.add("x", name="ci", every="1h")
         assert (await world.reminders.get("ci")).id == second.id
@@ -162,9 +162,9 @@ def test_completing_says_why_and_is_final(in_store: InStore) -> None:
         made = await world.add("x", every="30m", prompt="Is it done?", mode="once")
         await world.reminders.complete(made.id, world.now)
         after = await world.state(made)
-        assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was completed by hand.")
+        assert (after.status, after.ended_reason) == (Status.COMPLETED, "Marked as done.")
         await world.reminders.complete(made.id, world.now, "Another reason.")
-        assert (await world.state(made)).ended_reason == "It was completed by hand."
+        assert (await world.state(made)).ended_reason == "Marked as done."
 
     play(in_store, scene)
 
@@ -175,11 +175,11 @@ def test_an_edit_keeps_the_state_and_the_grid_unless_it_names_a_schedule(in_stor
         await world.run_for(40 * MINUTE)
         timed = await world.reminders.edit(made.id, {"message": "New.", "priority": "normal"}, world.now)
         assert (timed.next_at, timed.reminder.fire_count) == (NOON + HOUR, 1)
-        timed = await world.reminders.edit(made.id, {"command": "true"}, world.now)
+        timed = await world.reminders.edit(made.id, {"condition": {"command": "true"}}, world.now)
         timer = await world.reminders.timer(timed.reminder)
         assert timer
         assert (timer.lane, timer.due_at) == (f"coach/r/{made.id}", NOON + HOUR)
-        timed = await world.reminders.edit(made.id, {"every": "45m"}, world.now)
+        timed = await world.reminders.edit(made.id, {"schedule": {"every": "45m"}}, world.now)
         assert timed.next_at == world.now + 45 * MINUTE
         assert timed.reminder.fire_count == 1
 
@@ -190,11 +190,11 @@ def test_a_new_time_brings_a_completed_one_back_even_the_same_time(in_store: InS
     async def scene(world: World) -> None:
         made = await world.add("x", at="2026-02-18T13:00")
         await world.run_for(65 * MINUTE)
-        timed = await world.reminders.edit(made.id, {"at": "2026-02-18T13:00:00"}, world.now)
+        timed = await world.reminders.edit(made.id, {"schedule": {"at": "2026-02-18T13:00:00"}}, world.now)
         assert timed.reminder.status is Status.COMPLETED  # nothing has changed
-        timed = await world.reminders.edit(made.id, {"at": "3pm"}, world.now)
+        timed = await world.reminders.edit(made.id, {"schedule": {"at": "3pm"}}, world.now)
         assert (timed.reminder.status, timed.next_at) == (Status.ACTIVE, toronto(2026, 2, 18, 15))
-        await world.reminders.edit(made.id, {"at": "2026-02-18T13:00"}, world.now)
+        await world.reminders.edit(made.id, {"schedule": {"at": "2026-02-18T13:00"}}, world.now)
         await world.run_for(MINUTE)
         assert [result for _, result in await world.results()] == ["fired", "fired-late"]
 
@@ -205,7 +205,7 @@ def test_a_name_that_is_taken_cannot_be_edited_in(in_store: InStore) -> None:
     async def scene(world: World) -> None:
         await world.add("x", name="one", every="1h")
         other = await world.add("y", name="two", every="1h")
-        with pytest.raises(UsageError, match="called 'one' already"):
+        with pytest.raises(UsageError, match="already has a reminder called 'one'"):
             await world.reminders.edit(other.id, {"name": "one"}, world.now)
         await world.reminders.edit(other.id, {"name": "two", "message": "z"}, world.now)
 

@@ -128,7 +128,7 @@ def test_one_that_is_edited_while_its_condition_is_asked_is_looked_at_anew(in_st
 
         async def answer(question: Question) -> Verdict:
             if question.command == "slow":
-                await world.reminders.edit(made.id, {"message": "New.", "command": "quick"}, world.now)
+                await world.reminders.edit(made.id, {"message": "New.", "condition": {"command": "quick"}}, world.now)
             return Verdict(True)
 
         world.conditions.ask = answer  # type: ignore[method-assign]

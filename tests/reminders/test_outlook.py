@@ -1,21 +1,17 @@
-"""Looking ahead, and moving reminders to another home."""
+"""Looking ahead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from nudge.attention.forward_schedule import upcoming
-from nudge.errors import NotFoundError, UsageError
-from nudge.instants import HOUR, MINUTE, Instant, to_datetime
-from nudge.reminders.exchange import Exchange
-from nudge.reminders.reminder import Source, Status
+from nudge.instants import HOUR, MINUTE, to_datetime
+from nudge.reminders.reminder import Source
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from tests.reminders.world import World
-from tests.times import NOON, TORONTO, toronto
+from tests.times import TORONTO, toronto
 
 InStore = Callable[..., Any]
 
@@ -74,57 +70,3 @@ def test_claims_are_the_coming_times_of_what_has_a_reserve(in_store: InStore) ->
         assert (await world.reminders.claims("coach", world.now))[0] == world.now  # due and not handled yet
 
     play(in_store, scene)
-
-
-async def test_an_export_is_an_import(store: SqlStore) -> None:
-    from nudge.queue.agents import Agent
-    from nudge.stores.open import open_sqlite
-
-    await store.agents.add(Agent("coach", "coach", NOON))
-    now = NOON
-
-    class Still:
-        def now(self) -> Instant:
-            return now
-
-    world = World(Still(), store)  # type: ignore[arg-type]
-    every = await world.add("x", name="n", every="30m", command="true")
-    past = await world.add("late", in_="1h", to_person=True)
-    gone = await world.add("gone", in_="1h")
-    await world.reminders.remove(gone.id, now)
-    document = await Exchange(store).export(ended=True)
-    assert len((await Exchange(store).export())["reminders"]) == 2
-    other = open_sqlite(":memory:")
-    later = Instant(NOON + 2 * HOUR + MINUTE)
-    done = await Exchange(other).import_(document, later)
-    assert [one.id for one in done.added] == [every.id, past.id, gone.id]
-    timers = {timer.key: timer.due_at - NOON for timer in await other.timers.of_agent("coach")}
-    assert timers == {every.key: 150 * MINUTE, past.key: HOUR}
-    copied = await other.reminders.get(every.id)
-    assert copied
-    assert (copied.schedule, copied.created_at, copied.source) == (every.schedule, NOON, Source.CLI)
-    routine = {**document["reminders"][0], "id": "r-routin", "name": "r", "source": "file", "ref": "routines/r.md"}
-    (moved,) = (await Exchange(other).import_({**document, "reminders": [routine]}, later)).added
-    assert (moved.source, moved.ref) == (Source.IMPORT, "")
-    again = await Exchange(other).import_(document, later)
-    assert (len(again.added), len(again.already_here)) == (0, 3)
-    broken = {**document, "reminders": [{**document["reminders"][0], "id": "r-zzzzzz", "name": "m"}, {"id": 5}]}
-    with pytest.raises(UsageError, match="Reminder 2 of the file"):
-        await Exchange(other).import_(broken, later)
-    assert await other.reminders.get("r-zzzzzz") is None
-    clash = {**document, "reminders": [{**document["reminders"][0], "id": "r-zzzzzz"}]}
-    with pytest.raises(UsageError, match="called 'n' already"):
-        await Exchange(other).import_(clash, later)
-    same_id = {**document, "reminders": [{**document["reminders"][1], "created_at": "2020-01-01T00:00:00Z"}]}
-    (renamed,) = (await Exchange(other).import_(same_id, later)).added
-    assert renamed.id != past.id
-    snoozed = {**document["reminders"][1], "id": "r-snooze", "last_fired_at": "2026-02-18T13:00:00-05:00"}
-    (kept,) = (await Exchange(other).import_({**document, "reminders": [snoozed]}, later)).added
-    timer = await other.timers.get("coach", kept.key)
-    assert (kept.status, timer and timer.due_at) == (Status.ACTIVE, later)
-    for bad in ([], {"format": "x"}, {"format": "nudge-reminders", "version": 2}, {**document, "reminders": 1}):
-        with pytest.raises(UsageError):
-            await Exchange(other).import_(bad, later)
-    with pytest.raises(NotFoundError):
-        await Exchange(other).import_(document, later, "nobody")
-    await other.close()

@@ -47,7 +47,7 @@ def test_a_reminder_to_the_person_is_sent_with_three_buttons(in_store: InStore) 
             NOON + HOUR,
         )
         after = await world.state(made)
-        assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was due once.")
+        assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was a one-time reminder.")
         assert await world.next_in(made) is None
 
     play(in_store, scene)
@@ -59,7 +59,7 @@ def test_a_chain_asks_four_times(in_store: InStore) -> None:
         await world.run_for(3 * HOUR)
         assert world.channel.texts == [f"Started? ({n}/4)" for n in (1, 2, 3, 4)]
         after = await world.state(made)
-        assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was asked 4 times.")
+        assert (after.status, after.ended_reason) == (Status.COMPLETED, "It asked 4 times.")
 
     play(in_store, scene)
 
@@ -77,7 +77,7 @@ def test_done_ends_a_chain_and_snooze_moves_it(in_store: InStore) -> None:
         await world.run_for(2 * HOUR)
         assert len(world.channel.texts) == 3
         after = await world.state(made)
-        assert (after.status, after.ended_reason) == (Status.COMPLETED, "The person said that it is done.")
+        assert (after.status, after.ended_reason) == (Status.COMPLETED, "The person marked it as done.")
 
     play(in_store, scene)
 

@@ -13,9 +13,9 @@ from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.queue.inbox import Priority
 from nudge.reminders.conditions import Act, judge
-from nudge.reminders.late import Late, default_limit, late_label
-from nudge.reminders.reminder import Mode, Status
-from nudge.reminders.slots import after_firing, after_passing, due, first_slot
+from nudge.reminders.reminder import Late, Mode, Status
+from nudge.reminders.slots import after_firing, after_passing, default_limit, due, first_slot
+from nudge.reminders.text import late_label
 from nudge.schedules import At, Every, occurrences
 from tests.reminders.reminder_values import reminder
 from tests.times import NOON, TORONTO, toronto
@@ -147,7 +147,7 @@ def test_the_next_time_keeps_the_grid_of_the_anchor() -> None:
 def test_a_single_one_is_completed_when_it_has_fired() -> None:
     after, next_at = after_firing(reminder(in_="1h"), later(HOUR), later(HOUR))
     assert next_at is None
-    assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was due once.")
+    assert (after.status, after.ended_reason) == (Status.COMPLETED, "It was a one-time reminder.")
 
 
 def test_a_schedule_that_ends_completes_its_reminder() -> None:
@@ -188,7 +188,7 @@ def test_a_chain_asks_n_times_in_its_rhythm() -> None:
             break
         slot = following
     assert seen == [30 * MINUTE, 60 * MINUTE, 90 * MINUTE]
-    assert (current.status, current.ended_reason, current.asked) == (Status.COMPLETED, "It was asked 3 times.", 0)
+    assert (current.status, current.ended_reason, current.asked) == (Status.COMPLETED, "It asked 3 times.", 0)
 
 
 def test_a_daily_chain_starts_anew_every_day() -> None:

@@ -8,13 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
+from nudge.attention.quiet import Person
+from nudge.errors import UsageError
 from nudge.home.folder import Home
 from nudge.home.seeds import HomeSeeds
-from nudge.instants import HOUR, MINUTE, SECOND, Instant
-from nudge.reminders.reminder import Reminder, Source, Status
+from nudge.instants import HOUR, MINUTE, SECOND, Instant, parse_rfc3339
+from nudge.queue.inbox import Priority
+from nudge.reminders.reminder import Late, Reminder, Source, Status
 from nudge.reminders.seeding import PROBLEMS
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.store import SqlStore
@@ -175,7 +179,7 @@ def test_a_removed_one_stays_removed_until_it_is_asked_for_differently(tmp_path:
         await world.reminders.remove("check-ci", world.now)
         await seed(world)
         assert (await of_name(world, "check-ci")).status is Status.CANCELLED
-        files.role(CI.replace("fix them", "mend them"))
+        files.role(CI.replace("fix them", "repair them"))
         await seed(world)
         back = await of_name(world, "check-ci")
         assert (back.status, await world.next_in(back)) == (Status.ACTIVE, 30 * MINUTE)
@@ -189,14 +193,86 @@ def test_one_paused_by_hand_stays_paused_and_a_completed_one_completed(tmp_path:
         await seed(world)
         await world.reminders.pause("check-ci", world.now)
         await world.reminders.complete("wait-for-deploy", world.now)
-        files.role(CI.replace("fix them", "mend them"), DEPLOY.replace("smoke", "quick"))
+        files.role(CI.replace("fix them", "repair them"), DEPLOY.replace("smoke", "quick"))
         await seed(world)
         paused, completed = await of_name(world, "check-ci"), await of_name(world, "wait-for-deploy")
-        assert (paused.status, "mend" in paused.message) == (Status.PAUSED, True)
+        assert (paused.status, "repair" in paused.message) == (Status.PAUSED, True)
         assert (completed.status, "quick" in completed.message) == (Status.COMPLETED, True)
         files.role(DEPLOY.replace("5m", "7m"))
         await seed(world)
         assert (await of_name(world, "wait-for-deploy")).status is Status.ACTIVE
+
+    play(tmp_path, scene)
+
+
+def test_a_new_version_replaces_every_edit_and_the_old_one_none(tmp_path: Path) -> None:
+    async def scene(world: World, files: Files) -> None:
+        files.role(CI)
+        await seed(world)
+        edits = {"message": "Mine.", "schedule": {"every": "2h"}, "priority": "interrupt", "critical": True}
+        await world.reminders.edit("check-ci", edits, world.now)
+        await seed(world)
+        mine = await of_name(world, "check-ci")
+        assert (mine.message, mine.critical, await world.next_in(mine)) == ("Mine.", True, 2 * HOUR)
+        files.role(CI.replace("fix them", "repair them"))
+        await seed(world)
+        theirs = await of_name(world, "check-ci")
+        assert "repair them" in theirs.message
+        assert (theirs.priority, theirs.critical) == (Priority.IDLE, False)
+        assert await world.next_in(theirs) == 30 * MINUTE
+        assert (await of_name(world, "check-ci")).id == mine.id
+
+    play(tmp_path, scene)
+
+
+def test_a_name_comes_from_the_file(tmp_path: Path) -> None:
+    async def scene(world: World, files: Files) -> None:
+        files.role(CI)
+        files.routine("chores.md", ROUTINE)
+        await seed(world)
+        with pytest.raises(UsageError, match="gives it its name") as error:
+            await world.reminders.edit("check-ci", {"name": "ci"}, world.now)
+        assert error.value.next_step == "Rename it in the role."
+        with pytest.raises(UsageError) as error:
+            await world.reminders.edit("chores", {"name": "ci"}, world.now)
+        assert error.value.next_step == "Rename it in routines/chores.md."
+        await world.reminders.edit("check-ci", {"name": "check-ci", "message": "Same name."}, world.now)
+
+    play(tmp_path, scene)
+
+
+def test_moving_to_another_zone_moves_what_follows_the_person_and_revives_nothing(tmp_path: Path) -> None:
+    async def scene(world: World, files: Files) -> None:
+        once = CI.replace("check-ci", "once").replace("every: 30m", "at: 2026-02-18T12:10:00")
+        gone = CI.replace("check-ci", "gone").replace("every: 30m", "cron: '0 9 * * *'")
+        files.role(REVIEW, once, gone)
+        await seed(world)
+        await world.reminders.remove("gone", world.now)
+        await world.run_for(20 * MINUTE)
+        world.person = Person(ZoneInfo("Europe/London"))
+        await seed(world)
+        review = await of_name(world, "morning-review")
+        assert (review.tz, await world.next_in(review)) == (
+            "Europe/London",
+            parse_rfc3339("2026-02-19T09:00:00Z") - NOON,
+        )
+        assert (await of_name(world, "once")).status is Status.COMPLETED
+        assert (await of_name(world, "gone")).status is Status.CANCELLED
+
+    play(tmp_path, scene)
+
+
+def test_roles_have_every_setting_that_routines_have(tmp_path: Path) -> None:
+    more = "\n    reserve: true\n    critical: true\n    allow_ping: false\n    description: d\n    late: never"
+
+    async def scene(world: World, files: Files) -> None:
+        files.role(CI.rstrip() + more)
+        files.routine("chores.md", "---\nschedule:\n  every: 30m" + more.replace("\n    ", "\n") + "\n---\nx")
+        await seed(world)
+        assert await problems(world, Source.ROLE) == []
+        for made in (await of_name(world, "check-ci"), await of_name(world, "chores", Source.FILE)):
+            assert (made.reserve, made.critical, made.allow_ping, made.description) == (True, True, False, "d")
+            assert made.late == Late(0)
 
     play(tmp_path, scene)
 
@@ -253,8 +329,8 @@ def test_one_bad_reminder_of_a_role_does_not_stop_the_others(tmp_path: Path) -> 
         await seed(world)
         assert [one.name for one in await world.store.reminders.everything()] == ["morning-review"]
         first, second = await problems(world, Source.ROLE)
-        assert "check-ci: every and cron are more than one schedule" in first
-        assert "Two reminders there are called 'morning-review'" in second
+        assert "check-ci: Only one schedule is allowed; got every and cron" in first
+        assert "Two reminders are called 'morning-review'" in second
 
     play(tmp_path, scene)
 
@@ -307,14 +383,17 @@ def test_a_routine_is_a_file_and_follows_it_while_the_daemon_runs(tmp_path: Path
     [
         ("no front matter", "has no front matter"),
         ("---\nschedule: [\n---\nx", "line 3"),
-        ("---\nschedule:\n  cron: '0 18 * * *'\nrepeat: 3\n---\nx", "line 4: repeat"),
+        ("---\nschedule:\n  cron: '0 18 * * *'\nrepeat: 3\n---\nx", "line 4: 'repeat' is not a field"),
         ("---\nschedule:\n  cron: '0 99 * * *'\n---\nx", "cron '0 99"),
-        ("---\ndescription: d\n---\nx", "schedule: it is missing"),
-        ("---\ndescription: d\nschedule: {every: 5}\n---\nx", "line 3: schedule.every: it should be a text"),
-        ("---\nschedule:\n  cron: '0 18 * * *'\n---\n  \n", "says nothing"),
-        ("---\njust words\n---\nx", "the front matter is a mapping"),
+        ("---\ndescription: d\n---\nx", "'schedule' is missing"),
+        ("---\ndescription: d\nschedule: {every: 5}\n---\nx", "line 3: 'schedule.every' must be text"),
+        ("---\nschedule:\n  cron: '0 18 * * *'\n---\n  \n", "is empty below"),
+        ("---\njust words\n---\nx", "the front matter must be a mapping"),
         ("---\nschedule:\n  cron: '0 18 * * *'\n---\n{nope}", "no variable"),
-        ("---\nschedule:\n  every: 5m\n  cron: '0 18 * * *'\n---\nx", "more than one schedule"),
+        ("---\nschedule:\n  every: 5m\n  cron: '0 18 * * *'\n---\nx", "Only one schedule"),
+        ("---\nschedule:\n  every: 5m\nmessage: y\n---\nx", "line 4: a routine's message is the text below"),
+        ("---\nschedule:\n  every: 5m\nchain: 0\n---\nx", "line 4: 'chain' must be a whole number from 1 to 100"),
+        ("---\nschedule:\n  every: 5m\ncondition: yes\n---\nx", "line 4: 'condition' must have fields"),
     ],
 )
 def test_of_a_broken_routine_the_last_good_one_stays(tmp_path: Path, broken: str, why: str) -> None:

@@ -13,15 +13,16 @@ from nudge.queue.agents import Agent
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.outcomes import Outcome
+from nudge.reminders.definition import make_reminder
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import Reminder, Source
 from nudge.reminders.seeding import Seeding, Seeds
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel, ScriptedConditions
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 
@@ -55,8 +56,12 @@ class World:
         return self
 
     async def add(self, message: str = "Stretch.", source: Source = Source.CLI, **fields: Any) -> Reminder:
-        agent = fields.pop("agent", "coach")
-        return (await self.reminders.add(agent, ReminderSpec(message, **fields), self.now, source)).reminder
+        agent, ref = fields.pop("agent", "coach"), fields.pop("ref", "")
+        definition = asked(message, **fields)
+        if not ref:
+            return (await self.reminders.add(agent, definition, self.now, source)).reminder
+        made = make_reminder(definition, agent=agent, now=self.now, zone=TORONTO.key, source=source, ref=ref)
+        return (await self.reminders.put(made, self.now)).reminder
 
     @property
     def now(self) -> Instant:

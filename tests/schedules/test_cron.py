@@ -75,7 +75,7 @@ def test_what_is_refused_shows_an_example(expr: str) -> None:
 
 @pytest.mark.parametrize("expr", ["*/90 * * * *", "0 0-12/36 * * *"])
 def test_a_step_that_would_start_anew_before_its_time_is_refused(expr: str) -> None:
-    with pytest.raises(InvalidScheduleError, match="beyond its field") as caught:
+    with pytest.raises(InvalidScheduleError, match="longer than the field") as caught:
         Cron(expr, "UTC")
     assert "every 90m" in str(caught.value.next_step)
     assert times(Cron("*/60  */24 * * *", "UTC"), 1) == ["02-21T00:00"]
@@ -106,7 +106,7 @@ def test_a_large_count_of_working_hours() -> None:
 
 
 def test_a_count_needs_an_anchor() -> None:
-    with pytest.raises(InvalidScheduleError, match="from which to count"):
+    with pytest.raises(InvalidScheduleError, match="a time to count from"):
         Cron("0 * * * *", "UTC", count=3)
 
 

@@ -85,13 +85,13 @@ def test_idle_counts_from_the_last_activity() -> None:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        pytest.param(lambda: Every(0, NOON), "one second", id="an interval of nothing"),
-        pytest.param(lambda: Every(SECOND - 1, NOON), "one second", id="less than a second"),
+        pytest.param(lambda: Every(0, NOON), "1 second", id="an interval of nothing"),
+        pytest.param(lambda: Every(SECOND - 1, NOON), "1 second", id="less than a second"),
         pytest.param(lambda: Every(HOUR, NOON, count=0), "count of 0", id="a count of nothing"),
         pytest.param(
             lambda: Every(HOUR, NOON, until=later(HOUR - 1)), "never fires", id="an end before the first time"
         ),
-        pytest.param(lambda: Idle(0), "one second", id="no idleness"),
+        pytest.param(lambda: Idle(0), "1 second", id="no idleness"),
         pytest.param(lambda: At(Instant(10**18)), "calendar", id="a time beyond the calendar"),
     ],
 )
@@ -157,7 +157,7 @@ def test_json(schedule: AnySchedule, expected: dict[str, Any]) -> None:
     [
         pytest.param({}, "kind None", id="nothing"),
         pytest.param({"kind": "sundial"}, "sundial", id="an unknown kind"),
-        pytest.param({"kind": "at"}, "needs the field 'at'", id="a field missing"),
+        pytest.param({"kind": "at"}, "'at' is missing", id="a field missing"),
         pytest.param({"kind": "at", "at": "noon"}, "'at'", id="a time in words"),
         pytest.param({"kind": "at", "at": "2026-02-20T12:00:00"}, "'at'", id="a time without an offset"),
         pytest.param({"kind": "at", "at": 5}, "'at'", id="a number for a time"),

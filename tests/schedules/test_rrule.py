@@ -298,7 +298,7 @@ def test_a_count_that_outlives_everybody(text: str, first: str) -> None:
         pytest.param("FREQ=DAILY;INTERVAL=0", "INTERVAL=0", id="an interval of nothing"),
         pytest.param("FREQ=DAILY;INTERVAL=-1", "INTERVAL=-1", id="a negative interval"),
         pytest.param("FREQ=DAILY;INTERVAL=1.5", "INTERVAL=1.5", id="half an interval"),
-        pytest.param("FREQ=SECONDLY;INTERVAL=1000000000000", "further than", id="an interval beyond the calendar"),
+        pytest.param("FREQ=SECONDLY;INTERVAL=1000000000000", "longer than", id="an interval beyond the calendar"),
         pytest.param("FREQ=YEARLY;INTERVAL=401", "400 years", id="every 401 years"),
         pytest.param("FREQ=DAILY;COUNT=0", "COUNT=0", id="a count of nothing"),
         pytest.param("FREQ=DAILY;BYHOUR=24", "BYHOUR=24", id="hour 24"),

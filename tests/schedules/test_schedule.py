@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import doctest
+import inspect
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from nudge.errors import InvalidScheduleError, NaiveDatetimeError, UsageError
-from nudge.instants import as_instant
-from nudge.schedules import At, Schedule, schedule
+from nudge.instants import DAY, as_instant
+from nudge.schedules import WAYS, At, Schedule, occurrences, schedule
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = datetime(2026, 2, 20, 10, 0, tzinfo=TORONTO)  # a Friday
@@ -92,10 +93,20 @@ def test_every_kind(given: dict[str, Any], kind: str, words: str, expected: str)
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        pytest.param({}, "none was given", id="no kind"),
+        pytest.param({}, "No schedule given", id="no kind"),
         pytest.param({"every": "30m", "cron": "* * * * *"}, "every and cron", id="two kinds"),
         pytest.param({"at": NOW, "count": 2}, "does not recur", id="a count of once"),
         pytest.param({"idle": "5m", "until": NOW}, "does not recur", id="an end of idleness"),
+        pytest.param({"in_": timedelta(0), "now": NOW}, "not in the future", id="in no time"),
+        pytest.param({"in_": timedelta(hours=-1), "now": NOW}, "-1h from now", id="in less than no time"),
+        pytest.param({"in_": "0s", "now": NOW}, "no time at all", id="in no time, in words"),
+        pytest.param({"every": timedelta(0), "now": NOW}, "1 second", id="every no time"),
+        pytest.param({"idle": timedelta(0)}, "1 second", id="idle for no time"),
+        pytest.param({"in_": 5, "now": NOW}, "5 is not a duration", id="a number for a duration"),
+        pytest.param({"cron": 5}, "5 is not a cron expression", id="a number for cron"),
+        pytest.param({"rrule": 5}, "5 is not a recurrence rule", id="a number for a rule"),
+        pytest.param({"at": timedelta(1)}, "a duration, not a time", id="a duration for a time"),
+        pytest.param({"every": "30m", "tz": UTC, "now": NOW}, "is not a time zone", id="an offset for a zone"),
         pytest.param({"every": "30m"}, "Pass now", id="every without now"),
         pytest.param({"in_": "30m"}, "Pass now", id="in without now"),
         pytest.param({"cron": "0 9 * * *", "count": 2}, "Pass now", id="a count of cron without now"),
@@ -104,7 +115,7 @@ def test_every_kind(given: dict[str, Any], kind: str, words: str, expected: str)
         pytest.param({"rrule": "FREQ=DAILY;INTERVAL=2;BYHOUR=9"}, "Pass now", id="every other day, without now"),
         pytest.param({"rrule": "FREQ=DAILY;BYHOUR=9;COUNT=2"}, "Pass now", id="a count of a rule, without now"),
         pytest.param({"rrule": "FREQ=HOURLY"}, "Pass now", id="hourly at no minute, without now"),
-        pytest.param({"rrule": "FREQ=DAILY;COUNT=2", "count": 3, "now": NOW}, "COUNT=2 already", id="two counts"),
+        pytest.param({"rrule": "FREQ=DAILY;COUNT=2", "count": 3, "now": NOW}, "already has COUNT=2", id="two counts"),
         pytest.param({"every": "30m", "now": NOW, "count": 0}, "count of 0", id="a count of nothing"),
         pytest.param({"at": "tomorrow"}, "not a time", id="words"),
         pytest.param({"at": "2026-02-20T15:00:00"}, "time zone", id="a text without an offset"),
@@ -146,6 +157,26 @@ def test_a_time_in_the_past_is_kept_for_whoever_fires_it_at_once() -> None:
     made = Schedule.parse(at="2020-01-01T00:00:00Z", now=NOW)
     assert made.spec == At(as_instant(datetime(2020, 1, 1, tzinfo=UTC)), "UTC")
     assert made.next_after(NOW) is None
+
+
+@pytest.mark.parametrize("given", [{"every": "1h"}, {"cron": "0 9 * * *"}, {"in_": "1h"}, {"rrule": "FREQ=DAILY"}])
+def test_a_zone_is_a_name_or_the_zone_itself(given: dict[str, Any]) -> None:
+    by_name = Schedule.parse(**given, tz="America/Toronto", now=NOW)
+    by_zone = Schedule.parse(**given, tz=TORONTO, now=NOW)
+    assert by_name == by_zone
+    assert by_zone.tz == "America/Toronto"
+    assert Schedule(by_name.spec, TORONTO) == by_name  # type: ignore[arg-type]
+    for where in (TORONTO, "America/Toronto"):
+        assert occurrences(by_name.spec, as_instant(NOW), as_instant(NOW) + 2 * DAY, 1, where)
+
+
+def test_every_way_to_write_a_schedule_is_a_keyword_with_help() -> None:
+    keywords = inspect.signature(Schedule.parse).parameters
+    for way in WAYS.values():
+        assert way.help
+        assert way.metavar
+        assert way.name in keywords or f"{way.name}_" in keywords
+        assert way.kind.kind in {"at", "every", "rrule", "cron", "idle"}
 
 
 def test_a_naive_datetime_is_refused() -> None:

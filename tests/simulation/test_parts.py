@@ -23,7 +23,7 @@ from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.schedules import Cron, Every
 from nudge.simulation.engine import DocumentsInMemory, ids_from
-from nudge.simulation.home_copy import copied_database, copied_home, from_the_start
+from nudge.simulation.home_copy import copied_database, copied_home
 from nudge.simulation.journal import Journal, JournalStore
 from nudge.simulation.models import CountingModel, Rates, counted_usage
 from nudge.simulation.overrides import overridden
@@ -122,7 +122,7 @@ def test_a_damaged_database_is_not_simulated_on(tmp_path: Path) -> None:
     ],
 )
 def test_schedules_begin_with_the_simulation(schedule: Every | Cron, anchor: int | None) -> None:
-    moved = from_the_start(schedule, NOON)
+    moved = schedule.begun_before(NOON)
     assert isinstance(moved, Every | Cron)
     assert moved.anchor == anchor
 

@@ -17,12 +17,12 @@ from nudge.instants import to_datetime
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import Result
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.simulation.home_copy import read_belongings
 from nudge.simulation.request import Request, simulations
 from nudge.simulation.summary import summarise
 from nudge.simulation.timeline import Asked, Ended, Noted, Sent, Signal, Timeline
 from nudge.stores.open import open_store
+from tests.reminders.reminder_values import asked
 from tests.times import NOON, TORONTO
 
 FIRST = date(2026, 2, 16)
@@ -96,10 +96,10 @@ async def filled(url: str) -> None:
     await store.agents.add(Agent("coach", "coach", NOON))
     await store.agents.add(Agent("other", "coach", NOON))
     reminders = Reminders(store, lambda agent: Person(TORONTO))
-    await reminders.add("coach", ReminderSpec("Stand up", name="up", cron="30 11 * * *", to_person=True), NOON)
-    await reminders.add("coach", ReminderSpec("Gone by", at="2026-02-10T09:00", to_person=True), NOON)
-    await reminders.add("other", ReminderSpec("Not mine", every="1h"), NOON)
-    paused = await reminders.add("coach", ReminderSpec("Paused", every="1h", to_person=True), NOON)
+    await reminders.add("coach", asked("Stand up", name="up", cron="30 11 * * *", to_person=True), NOON)
+    await reminders.add("coach", asked("Gone by", at="2026-02-10T09:00", to_person=True), NOON)
+    await reminders.add("other", asked("Not mine", every="1h"), NOON)
+    paused = await reminders.add("coach", asked("Paused", every="1h", to_person=True), NOON)
     await reminders.pause(paused.reminder.id, NOON)
     await store.attention.create("coach", 9, 30, NOON, FIRST)
     await store.close()

@@ -10,9 +10,9 @@ from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Dispatcher
 from nudge.simulation.virtual_time import VirtualClock
-from nudge.spending.books import SpendingPlan
-from nudge.spending.call_bounds import most_input_tokens
-from nudge.spending.governor import Spending
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.governor import Spending, input_bound
+from nudge.spending.holds import End, settle
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
@@ -62,7 +62,7 @@ def costs(amount: int) -> Answer:
 
 def everything(request: ModelRequest) -> Usage:
     """All that was held: the whole bound of the input and every token of the answer."""
-    return Usage(input=most_input_tokens(request), output=request.max_tokens)
+    return Usage(input=input_bound(request), output=request.max_tokens)
 
 
 def question(
@@ -71,7 +71,7 @@ def question(
     return ModelRequest(purpose, "", "", (Turn("user", text),), max_tokens, attempt_id=attempt_id)
 
 
-INPUT = most_input_tokens(question())
+INPUT = input_bound(question())
 """What is held for the input of that question."""
 
 
@@ -91,6 +91,11 @@ def dispatcher_of(spending: Spending, store: SqlStore, clock: Any, **handlers: A
     dispatcher = Dispatcher(store, clock, known, owner="d", longest_wait=3600)
     spending.on_timers = dispatcher.poke
     return dispatcher
+
+
+def settled(amount: int) -> End:
+    """The end of a call that cost so many micro-dollars."""
+    return lambda hold: settle(hold, amount)
 
 
 async def feed(store: SqlStore, *kinds: str) -> list[str]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import multiprocessing
 import os
 import random
 import sys
 import time
 from dataclasses import replace
 from datetime import date
+from multiprocessing.synchronize import Barrier
 
 from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
@@ -21,9 +23,8 @@ from nudge.instants import Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine
-from nudge.spending.books import SpendingPlan
-from nudge.spending.call_bounds import most_input_tokens
-from nudge.spending.governor import Spending
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.governor import Spending, input_bound
 from nudge.spending.holds import AccountKind, Change
 from nudge.spending.store import HoldRow
 from nudge.spending.tables import LedgerTable
@@ -70,9 +71,7 @@ class HalfTrueModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         await asyncio.sleep(self._chance.uniform(0.001, 0.02))
         percent = self._chance.randrange(8, self._most + 1)
-        usage = Usage(
-            cache_write=most_input_tokens(request) * percent // 100, output=request.max_tokens * percent // 100
-        )
+        usage = Usage(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
         return ModelReply("", request.model, usage)
 
     async def close(self) -> None: ...
@@ -99,7 +98,7 @@ class PassingClock:
         return True
 
 
-async def spend(url: str, most: int, seed: int, number: int) -> None:
+async def spend(url: str, most: int, seed: int, number: int, together: Barrier) -> None:
     store = await open_store(url, connections=2)
     store.__dict__["ledger"] = TracedLedger(store)
     chance = random.Random(seed * 100 + number)
@@ -109,6 +108,7 @@ async def spend(url: str, most: int, seed: int, number: int) -> None:
     request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", TEXT, (Turn("user", "Go on."),), 2_000)
 
     names = itertools.count()
+    together.wait(60)  # the first to be ready must not spend it all before the others have begun
 
     async def task() -> None:
         while True:
@@ -131,12 +131,13 @@ async def prepare(url: str) -> None:
 def main(url: str, most: int, seed: int) -> int:
     asyncio.run(prepare(url))
     children = []
+    together = multiprocessing.get_context("fork").Barrier(PROCESSES)
     for number in range(PROCESSES):
         pid = os.fork()
         if pid == 0:
             code = 1
             try:
-                asyncio.run(spend(url, most, seed, number))
+                asyncio.run(spend(url, most, seed, number, together))
                 code = 0
             finally:
                 os._exit(code)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from nudge.errors import NaiveDatetimeError, UsageError
 from nudge.instants import as_instant, to_datetime
-from nudge.spending.allowance import Allowance, DayTurn, day_share
-from nudge.spending.meter import Colour, Meter
+from nudge.spending.allowance import Allowance, Colour, DayTurn, Meter, day_share
+from nudge.spending.money import Money
 
 DOLLAR = 1_000_000
 
@@ -240,7 +240,7 @@ def test_a_naive_datetime_is_refused() -> None:
 
 @given(budget=st.integers(0, 10**12), days=st.integers(1, 40))
 def test_days_that_spend_their_share_add_up_to_the_window(budget: int, days: int) -> None:
-    allowance = Allowance.open(budget, start=november(1), renews=november(1 + days))
+    allowance = Allowance.open(Money(budget), start=november(1), renews=november(1 + days))
     shares = []
     for day in range(1, days + 1):
         allowance = allowance.at(november(day, 6))
@@ -260,10 +260,10 @@ def test_a_month_of_random_days_ends_at_the_window_exactly(
     budget: int, parts: list[int | None], top_ups: dict[int, int]
 ) -> None:
     """A day either is not touched at all or spends a part of its share; the last one spends what it has."""
-    allowance, days = Allowance.open(budget, start=november(1), renews=november(31)), []
+    allowance, days = Allowance.open(Money(budget), start=november(1), renews=november(31)), []
     for day, part in enumerate([*parts[:29], 100], start=1):
         if day in top_ups:
-            allowance = allowance.top_up(top_ups[day], november(day, 3))
+            allowance = allowance.top_up(Money(top_ups[day]), november(day, 3))
         if part is not None:
             allowance = allowance.at(november(day, 5))
             assert 0 <= allowance.limit <= allowance.total - allowance.spent_before
@@ -278,14 +278,14 @@ def test_a_month_of_random_days_ends_at_the_window_exactly(
 
 @given(st.integers(0, 10**9), st.lists(st.tuples(st.integers(0, 90), st.integers(0, 10**8)), max_size=40))
 def test_overspending_never_makes_anything_negative(budget: int, costs: list[tuple[int, int]]) -> None:
-    allowance = Allowance.open(budget, start=november(1))
+    allowance = Allowance.open(Money(budget), start=november(1))
     for hours, cost in costs:
-        allowance = allowance.spend(cost, november(1) + timedelta(hours=hours * 24 / 3))
+        allowance = allowance.spend(Money(cost), november(1) + timedelta(hours=hours * 24 / 3))
         assert min(allowance.remaining, allowance.limit, allowance.spent_today, allowance.spent_before) >= 0
         assert allowance.at(november(1) + timedelta(hours=hours * 24 / 3)) == allowance
 
 
 @given(st.integers(0, 10**9), st.integers(0, 10**9), st.integers(0, 10**9), st.integers(1, 10**9))
 def test_added_money_never_lowers_the_share(budget: int, spent: int, first: int, second: int) -> None:
-    before = window(budget).spend(spent, november(9, 1)).top_up(first, november(9, 2))
-    assert before.top_up(second, november(9, 3)).limit >= before.limit
+    before = window(Money(budget)).spend(Money(spent), november(9, 1)).top_up(Money(first), november(9, 2))
+    assert before.top_up(Money(second), november(9, 3)).limit >= before.limit

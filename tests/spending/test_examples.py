@@ -15,7 +15,7 @@ MODULES = [
     "nudge.spending.allowance",
     "nudge.progress.compaction",
     "nudge.spending.lifecycle",
-    "nudge.spending.meter",
+    "nudge.spending.budgets",
     "nudge.spending.money",
     "nudge.spending.prices",
     "nudge.spending.routing",

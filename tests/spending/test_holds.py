@@ -28,7 +28,7 @@ from nudge.spending.holds import (
     reserve,
     settle,
 )
-from nudge.spending.rates import Caching, Price, Rates
+from nudge.spending.prices import Caching, Price, Rates
 
 HELD, SETTLED, CANCELLED, EXPIRED = HoldState
 A_DOLLAR_A_TOKEN = Price(Rates(*[10**12] * 5))

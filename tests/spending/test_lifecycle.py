@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.instants import DAY, HOUR, Instant, as_instant
-from nudge.spending.allowance import Allowance
+from nudge.spending.allowance import Allowance, SpendingDay
 from nudge.spending.lifecycle import (
     Alert,
     CancelSiblings,
@@ -21,7 +21,7 @@ from nudge.spending.lifecycle import (
     state_of,
     step,
 )
-from nudge.spending.meter import SpendingDay
+from nudge.spending.money import Money
 
 AWAKE, WINDING_DOWN, ASLEEP, EXCEEDED = SpendingState
 MIDNIGHT = as_instant(datetime(2026, 11, 2, tzinfo=UTC))
@@ -194,7 +194,7 @@ def test_a_month_of_nights_with_a_tool_loop_under_way() -> None:
             if not life.state.may_go_on:
                 break
             reading = allowance.today(now)
-            call = min(97_001, reading.limit - reading.spent)
+            call = Money(min(97_001, reading.limit - reading.spent))
             allowance, spent = allowance.spend(call, now), spent + call
         assert allowance.meter.percent == 100
         assert allowance.spent_today == allowance.limit

@@ -10,7 +10,9 @@ import pytest
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.home.prices import load_prices
 from nudge.spending.holds import HoldState
-from nudge.spending.memory_ledger import HeldCall, Ledger
+from nudge.spending.ledger import HeldCall
+from nudge.spending.memory_ledger import Ledger
+from nudge.spending.money import Money
 from nudge.spending.prices import PriceTable
 from nudge.tokens import TokenUse
 
@@ -19,10 +21,13 @@ PENNY = PriceTable.of({"models": {"penny": dict.fromkeys(["input", "output", "ca
 """One micro-dollar a token, so that money can be read as tokens."""
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 DOLLAR = 1_000_000
+SONNET_OUTPUT = 10
+"""Micro-dollars for a token of its answers."""
 
 
 def penny(limit: int) -> Ledger:
-    return Ledger(limit, prices=PENNY)
+    """A ledger of so many micro-dollars."""
+    return Ledger(Money(limit), prices=PENNY)
 
 
 def test_a_call_is_held_then_charged_what_it_used() -> None:
@@ -91,7 +96,7 @@ def test_plain_with_refuses_what_does_not_fit_and_says_whether_waiting_would_hel
     with pytest.raises(BudgetExhaustedError, match=r"the demo has \$0\.0001 left of \$0\.0001\. Top up"):
         ledger.hold(model="penny", input_tokens=200, max_tokens=80).__enter__()
     with ledger.hold(model="penny", input_tokens=0, max_tokens=95) as first:
-        with pytest.raises(BudgetExhaustedError, match=r"held for calls under way.*async with"):
+        with pytest.raises(BudgetExhaustedError, match=r"held for calls in flight.*async with"):
             ledger.hold(model="penny", input_tokens=20, max_tokens=80, min_tokens=10).__enter__()
         first.settle(TokenUse(output=1))
     assert (ledger.spent, ledger.held) == (1, 0)
@@ -195,7 +200,7 @@ async def test_a_top_up_lets_waiting_calls_go_on() -> None:
     )
     await asyncio.sleep(0)
     assert ledger.waiting == 1
-    ledger.top_up(60)
+    ledger.top_up(Money(60))
     (await waiting).settle(TokenUse())
     held.settle(TokenUse())
     assert (ledger.limit, ledger.spent) == (160, 0)
@@ -203,7 +208,7 @@ async def test_a_top_up_lets_waiting_calls_go_on() -> None:
 
 def test_children_need_room_in_themselves_and_in_all_above() -> None:
     pool = penny(150)
-    one, two = pool.child(100, name="one"), pool.child(100, name="two")
+    one, two = pool.child(Money(100), name="one"), pool.child(Money(100), name="two")
     with one.hold(model="penny", input_tokens=0, max_tokens=100) as hold:
         assert (pool.held, one.held, two.held, two.available) == (100, 100, 0, 50)
         hold.settle(TokenUse(output=90))
@@ -217,7 +222,7 @@ def test_children_need_room_in_themselves_and_in_all_above() -> None:
 
 async def test_a_child_that_waits_for_its_own_limit_does_not_stop_its_siblings() -> None:
     pool = penny(1_000)
-    one, two = pool.child(100, name="one"), pool.child(100, name="two")
+    one, two = pool.child(Money(100), name="one"), pool.child(Money(100), name="two")
     held = await one.hold(model="penny", input_tokens=0, max_tokens=80).__aenter__()
     blocked = asyncio.create_task(one.hold(model="penny", input_tokens=0, max_tokens=90, min_tokens=90).__aenter__())
     await asyncio.sleep(0)
@@ -256,7 +261,7 @@ def test_the_same_attempt_is_held_once_and_not_again_after_its_end() -> None:
         ledger.hold(model="penny", input_tokens=0, max_tokens=80, attempt_id="a1").__enter__()
 
 
-async def test_an_attempt_that_ended_while_its_twin_waited_is_the_twins_error_alone() -> None:
+async def test_an_attempt_that_waits_twice_is_held_once() -> None:
     ledger = penny(100)
     first = await ledger.hold(model="penny", input_tokens=0, max_tokens=90).__aenter__()
 
@@ -268,11 +273,12 @@ async def test_an_attempt_that_ended_while_its_twin_waited_is_the_twins_error_al
     twins = [asyncio.create_task(enter()) for _ in range(2)]
     await asyncio.sleep(0)
     first.settle(TokenUse())
-    held = await twins[0]
-    held.settle(TokenUse(output=1))
-    ledger.top_up(100)
+    one, two = await asyncio.gather(*twins)
+    assert one is two
+    assert (ledger.held, ledger.waiting) == (90, 0)
+    one.settle(TokenUse(output=1))
     with pytest.raises(UsageError, match="twin has ended"):
-        await twins[1]
+        await enter()
     assert (ledger.spent, ledger.held) == (1, 0)
 
 
@@ -292,7 +298,7 @@ async def test_a_call_does_not_start_when_another_took_its_money_between_grant_a
     with pytest.raises(BudgetExhaustedError):
         await late
     assert (ledger.spent, ledger.held, ledger.waiting) == (90, 0, 0)
-    ledger.top_up(100)
+    ledger.top_up(Money(100))
     assert (await enter()).max_tokens == 50, "an attempt that never started may start later"
 
 
@@ -323,7 +329,7 @@ async def test_who_gives_a_hold_back_before_starting_stays_first_in_line() -> No
 
 async def test_a_free_model_needs_no_money_even_over_the_limit() -> None:
     prices = PriceTable.of({"models": {"penny": {"input": 1, "output": 1}, "offline": {"input": 0, "output": 0}}})
-    ledger = Ledger(100, prices=prices)
+    ledger = Ledger(Money(100), prices=prices)
     with ledger.hold(model="penny", input_tokens=0, max_tokens=80) as hold:
         hold.settle(TokenUse(output=130))
     async with ledger.hold(model="offline", input_tokens=9_999, max_tokens=80) as hold:
@@ -343,7 +349,7 @@ def test_an_unknown_model_is_held_at_the_dearest_price_and_flagged() -> None:
 
 def test_a_mistake_in_the_estimates_is_recorded() -> None:
     pool = penny(1_000)
-    with pool.child(100, name="run").hold(model="penny", input_tokens=0, max_tokens=80) as hold:
+    with pool.child(Money(100), name="run").hold(model="penny", input_tokens=0, max_tokens=80) as hold:
         hold.settle(TokenUse(input=50, output=80))
     assert (hold.overrun, pool.overrun, pool.spent) == (50, 50, 130)
 
@@ -363,7 +369,7 @@ async def hundred_tasks(
                     seen(hold)
                     for _ in range(patience.randrange(1, 6)):
                         await asyncio.sleep(0)
-                    hold.settle_at(actual(hold))
+                    hold.settle(TokenUse(output=actual(hold) // SONNET_OUTPUT))
                     made += 1
             except BudgetExhaustedError:
                 return True

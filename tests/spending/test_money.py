@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.errors import UsageError
-from nudge.spending.money import MOST, as_micros, format_money, parse_money
+from nudge.spending.money import MOST, Amount, Money, as_micros, format_money, parse_money
 
 
 @pytest.mark.parametrize(
@@ -58,14 +58,30 @@ def test_what_is_not_an_amount_is_refused(text: str | Decimal) -> None:
         parse_money(text)
 
 
-@pytest.mark.parametrize("amount", [1.5, True, None, -1, MOST + 1], ids=repr)
-def test_public_amounts_refuse_floats_and_integers_out_of_range(amount: object) -> None:
+@pytest.mark.parametrize(
+    "amount", [0.1 + 0.2, float("nan"), True, None, -1, 10**12 + 1, Money(-1), Money(MOST + 1)], ids=repr
+)
+def test_public_amounts_refuse_what_is_out_of_range_or_no_short_decimal(amount: object) -> None:
     with pytest.raises(UsageError):
         as_micros(amount)  # type: ignore[arg-type]
 
 
-def test_an_integer_is_micro_dollars_and_a_text_is_dollars() -> None:
-    assert (as_micros(5), as_micros("5"), as_micros(Decimal(5))) == (5, 5_000_000, 5_000_000)
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        pytest.param(5, 5_000_000, id="a whole number is dollars"),
+        pytest.param(0.1, 100_000, id="a float is read as it is written"),
+        pytest.param("5", 5_000_000, id="so is a text"),
+        pytest.param(Decimal("0.05"), 50_000, id="and a decimal"),
+        pytest.param(Money(5), 5, id="what nudge gave is taken back as it is"),
+        pytest.param(Money(7) + 1, 8, id="and what was computed of it"),
+        pytest.param(sum([Money(3), Money(4)]), 7, id="sums"),
+        pytest.param(2 * Money(50) // 3 - 3, 30, id="and shares"),
+    ],
+)
+def test_a_number_means_dollars_and_money_is_what_it_says(amount: Amount, expected: int) -> None:
+    assert as_micros(amount) == expected
+    assert type(as_micros(amount)) is int
 
 
 @pytest.mark.parametrize(

@@ -20,8 +20,7 @@ from nudge.errors import ConfigError, NotConfiguredError, UsageError
 from nudge.home.prices import load_prices
 from nudge.model import Usage
 from nudge.spending.money import parse_money
-from nudge.spending.prices import PriceTable, lay_over
-from nudge.spending.rates import KINDS, Caching
+from nudge.spending.prices import KINDS, Caching, PriceTable, lay_over
 from nudge.tokens import TokenUse, estimate_tokens, token_use
 
 SHIPPED = load_prices()

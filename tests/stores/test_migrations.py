@@ -10,11 +10,12 @@ import pytest
 
 from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE
-from nudge.coach.inbound import CURSOR
+from nudge.coach.inbound import POSITION
 from nudge.coach.undo import DEEDS, Deed
 from nudge.errors import StoreCorruptError, StoreError, StoreNewerError
 from nudge.instants import Instant
 from nudge.queue.agents import IDLE_SINCE
+from nudge.queue.channel import Position
 from nudge.reminders.seeding import PROBLEMS, Problem
 from nudge.stores.blocks import latest_version, migrations
 from nudge.stores.open import open_sqlite, open_store, sqlite_path
@@ -106,7 +107,7 @@ async def test_what_was_kept_as_notes_is_kept_as_records(durable_url: str, monke
     store = await open_store(durable_url)
     try:
         assert await store.records.get("coach", IDLE_SINCE) == 5
-        assert await store.records.get("coach", CURSOR) == 17
+        assert await store.records.get("coach", POSITION.of("telegram")) == Position("0:17:0")
         assert await store.records.get("coach", PROBLEMS.of("role")) == (Problem("line 3: no", "v1"),)
         assert await store.records.get("coach", MODEL_OUTAGE) is None
         assert await store.records.get("coach", DEEDS) == (Deed("quiet", requests=Requests(Instant(7)), said=1),)

@@ -47,13 +47,23 @@ from nudge.instants import (
     to_timedelta,
 )
 
+MAX_CAPACITY = 1_000_000
+MAX_REFILL_MINUTES = 525_600
+"""Bounds far beyond sense that keep every product inside the 64 bits of a database."""
+
 
 def level_of(available: object) -> int:
     """A decimal number of pings in micro-pings, without a detour through binary fractions."""
     try:
-        return int((Decimal(str(available)) * PING).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError) as error:
-        raise UsageError(f"{available!r} is not a number of pings.", next_step="Give a number such as 4.6.") from error
+        pings = Decimal(str(available))
+        if -MAX_CAPACITY <= pings <= MAX_CAPACITY:  # compared first: arithmetic on 1e999999999 overflows
+            return int((pings * PING).to_integral_value())
+    except InvalidOperation:
+        pass
+    raise UsageError(
+        f"{str(available)[:60]!r} is not a number of pings.",
+        next_step=f"Give a number such as 4.6, at most {MAX_CAPACITY}.",
+    )
 
 
 def whole_number(data: Mapping[str, object], key: str, default: int) -> int:
@@ -77,10 +87,6 @@ def iso(day: date | None) -> str | None:
 
 FULL: Final = -1
 """As a level: a bucket nobody has taken from."""
-
-MAX_CAPACITY = 1_000_000
-MAX_REFILL_MINUTES = 525_600
-"""Bounds far beyond sense that keep every product inside the 64 bits of a database."""
 
 
 def level_at(level: int, last_refill: Instant, now: Instant, capacity: int, refill_us: int) -> tuple[int, Instant]:

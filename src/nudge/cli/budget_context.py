@@ -10,13 +10,12 @@ from nudge.cli.context import Context
 from nudge.cli.render import clock_time, note, out, out_json
 from nudge.home.spending_plan import plan_of, turn_of
 from nudge.queue.agents import Agents
-from nudge.spending.allowances import Allowances
-from nudge.spending.books import SpendingStatus
+from nudge.spending.budgets import Budgets, SpendingStatus
 from nudge.spending.money import format_money
 from nudge.spending.store import UsageTotal
 from nudge.stores.store import SqlStore
 
-Change = Callable[[Allowances], Awaitable[object]]
+Change = Callable[[Budgets], Awaitable[object]]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,22 +23,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
 
 
-async def allowances_of(store: SqlStore, context: Context, agent: str) -> Allowances:
+async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
     await Agents(store).ensure_default(context.now)
     await Agents(store).get(agent)
-    return Allowances(store, plan_of(context.settings), turn_of(context.settings))
+    return Budgets(store, plan_of(context.settings), turn_of(context.settings))
 
 
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:
     """Change something if there is something to change, then say how it stands."""
 
     async def work(store: SqlStore) -> tuple[SpendingStatus, Sequence[UsageTotal], str]:
-        allowances = await allowances_of(store, context, args.agent)
+        budgets = await budgets_of(store, context, args.agent)
         if change:
-            await change(allowances)
-        status = await allowances.status(args.agent, context.now)
+            await change(budgets)
+        status = await budgets.status(args.agent, context.now)
         totals = await store.usage.totals(args.agent, status.window_starts, status.window_ends) if detail else ()
-        return status, totals, allowances.plan.tier
+        return status, totals, budgets.plan.tier
 
     status, totals, tier = context.with_store(work)
     if change:

@@ -8,9 +8,9 @@ from typing import Any
 
 from nudge.cli.render import clock_time, distance, painted
 from nudge.instants import Instant, rfc3339
-from nudge.spending.books import SpendingStatus
+from nudge.spending.allowance import Meter
+from nudge.spending.budgets import SpendingStatus
 from nudge.spending.lifecycle import SpendingState
-from nudge.spending.meter import Meter
 from nudge.spending.money import format_money
 from nudge.spending.store import DaySpent, UsageTotal
 

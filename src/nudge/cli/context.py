@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 from nudge.clock import SystemClock
 from nudge.home.folder import Home
 from nudge.home.settings import Settings
+from nudge.inline import run_inline
 from nudge.instants import Instant, zone_of
-from nudge.stores.inline import run_inline
 from nudge.stores.store import SqlStore
 
 T = TypeVar("T")

@@ -94,15 +94,23 @@ def _dispatch(words: list[str]) -> int:
 
 def parser_of(name: str, command: Command) -> argparse.ArgumentParser:
     module = import_module(f"nudge.cli.commands.{command.module}")
+    run = getattr(module, command.function or "run")
+    arguments = f"{command.function.rstrip('_')}_arguments" if command.function else "arguments"
     parser = Parser(
         prog=name,
-        description=(module.__doc__ or "").strip(),
+        description=_help_of(run if command.function else module),
         formatter_class=Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=module.run)
-    module.arguments(parser)
+    parser.set_defaults(run=run)
+    getattr(module, arguments)(parser)
     return parser
+
+
+def _help_of(documented: object) -> str:
+    """Its docstring, without the indentation that one of a function has."""
+    first, _, rest = (documented.__doc__ or "").strip().partition("\n")
+    return "\n".join([first, *(line.removeprefix("    ") for line in rest.splitlines())]).strip()
 
 
 def _run(name: str, command: Command, words: list[str], home: str | None) -> int:
@@ -152,7 +160,7 @@ def help_text() -> str:
 def group_help(name: str, group: Group) -> str:
     width = max(len(one) for one in group.commands) + 2
     lines = [f"nudge {name}: {group.summary}", ""]
-    lines += [f"  nudge {name} {one:<{width}}{command.summary}" for one, command in group.commands.items()]
+    lines += [f"  {one:<{width}}{command.summary}" for one, command in group.commands.items()]
     if group.bare:
         options = parser_of(f"nudge {name}", group.bare).format_help().partition("\noptions:\n")[2].splitlines()[1:]
         lines += ["", f"  nudge {name} …  {group.bare.summary}", *(f"  {line}" for line in options)]

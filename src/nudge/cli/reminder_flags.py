@@ -1,66 +1,98 @@
-"""The flags that `nudge reminder add` and `nudge reminder edit` share, and the spec that they make."""
+"""The flags of `nudge reminder add` and `nudge reminder edit`, and the definition that they make.
+
+Every setting of a reminder has its flag here because the reminder declares it (`nudge.reminders.reminder`), and every
+way to write a schedule because the schedules do (`nudge.schedules.WAYS`).
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.home.folder import Home
+from nudge.reminders.fields import Field, FieldError
+from nudge.reminders.reminder import CONDITION_FIELDS, SETTINGS
+from nudge.reminders.timing import WHEN
+from nudge.schedules import WAYS_IN_WORDS
 
-_TEXTS = ("name", "at", "in_", "every", "rrule", "cron", "idle", "tz", "until", "late", "mode", "timeout", "priority")
+_GROUPS = {
+    "what": None,
+    "when": f"use exactly one of {WAYS_IN_WORDS}; with --chain, --every is the time between questions",
+    "condition": None,
+    "how": None,
+}
+_PARTS = {"schedule": WHEN, "condition": CONDITION_FIELDS}
+"""The settings that have fields of their own."""
+
+
+def fields_with_flags() -> Iterator[tuple[tuple[str, ...], Field]]:
+    """Each field that has a flag, with its path in a definition."""
+    for setting in SETTINGS:
+        for field in _PARTS.get(setting.name, ()):
+            yield (setting.name, field.name), field
+        if setting.flag is not None:
+            yield (setting.name,), setting
 
 
 def add_flags(parser: argparse.ArgumentParser, *, editing: bool) -> None:
-    what = parser.add_argument_group("what")
-    what.add_argument("--message", "-m", metavar="TEXT", help="the text; {fire_count}, {name}, {due}, … are filled in")
-    what.add_argument("--template", metavar="FILE", help="take the text from a file, from templates/ or from '-'")
-    what.add_argument("--name", metavar="NAME", help="what to call it; unique for the agent")
-    what.add_argument("--description", metavar="TEXT", help="what it is for, in the forward schedule")
-    when = parser.add_argument_group("when", "exactly one of the first six; with --chain, --every is its rhythm")
-    when.add_argument("--at", metavar="TIME", help="'3pm', 'tomorrow 9am', 'every weekday at 9', 2026-02-20T15:00")
-    when.add_argument("--in", dest="in_", metavar="DURATION", help="once, after this long: 2h, 30m")
-    when.add_argument("--every", metavar="DURATION", help="again and again: 30m, 1h")
-    when.add_argument("--rrule", metavar="RULE", help="an RFC 5545 rule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0'")
-    when.add_argument("--cron", metavar="FIELDS", help="five fields: '0 9 * * 1-5'")
-    when.add_argument("--idle", metavar="DURATION", help="when the agent has had nothing to do for this long")
-    when.add_argument("--tz", metavar="ZONE", help="the time zone, such as Europe/London (default: yours)")
-    when.add_argument("--count", type=int, metavar="N", help="end after N times")
-    when.add_argument("--until", metavar="TIME", help="end at this time")
-    when.add_argument("--chain", type=int, metavar="N", help="ask N times, --every apart, until it is done")
-    when.add_argument("--late", metavar="POLICY", help="how late is too late: always, never or a duration")
-    condition = parser.add_argument_group("condition")
-    condition.add_argument("--condition", dest="command", metavar="COMMAND", help="a shell command; exit 0 is true")
-    condition.add_argument("--condition-prompt", dest="prompt", metavar="TEXT", help="in words; the agent judges")
-    condition.add_argument("--mode", choices=("each", "until", "once"), help="each (default), until or once")
-    condition.add_argument("--timeout", metavar="DURATION", help="the command's time limit (default 10s)")
-    how = parser.add_argument_group("how")
-    how.add_argument("--priority", choices=("interrupt", "normal", "idle"), help="when the agent reads it (idle)")
-    flag: Any = argparse.BooleanOptionalAction if editing else "store_true"
-    none = None if editing else False
-    how.add_argument("--to-person", action=flag, default=none, help="straight to you, not to the agent")
-    how.add_argument("--reserve", action=flag, default=none, help="it has a claim on the ping budget")
-    how.add_argument("--critical", action=flag, default=none, help="it may pass busy and an empty ping budget")
-    how.add_argument("--allow-ping", action=argparse.BooleanOptionalAction, default=None, help="whether it may ping")
+    groups = {name: parser.add_argument_group(name, words) for name, words in _GROUPS.items()}
+    for path, field in fields_with_flags():
+        assert field.flag is not None
+        _add_flag(groups[field.flag.group], ".".join(path), field, editing)
+        if path == ("message",):
+            groups["what"].add_argument(
+                "--template", metavar="FILE", help="take the text from a file, from templates/ or from '-'"
+            )
 
 
-def given(args: argparse.Namespace, home: Home) -> dict[str, Any]:
-    """The fields of a spec that the command line names."""
-    fields: dict[str, Any] = {}
-    names = (*_TEXTS, "description", "count", "chain", "command", "prompt")
-    for name in (*names, "to_person", "reserve", "critical", "allow_ping"):
-        value = getattr(args, name)
-        if value is not None:
-            fields[name] = value
-    if args.message is not None and args.template is not None:
-        raise UsageError("--message and --template are two texts.", next_step="Keep one of them.")
-    if args.message is not None:
-        fields["message"] = args.message
+def _add_flag(group: argparse._ArgumentGroup, dest: str, field: Field, editing: bool) -> None:
+    flag, kind = field.flag, field.kind
+    assert flag is not None
+    names = [_flag_of(field), *([flag.short] if flag.short else [])]
+    if kind.python is bool:
+        both: Any = argparse.BooleanOptionalAction if editing or field.default else "store_true"
+        group.add_argument(*names, dest=dest, action=both, default=None, help=flag.help)
+        return
+    options: dict[str, Any] = {"choices": kind.choices} if kind.choices else {"metavar": flag.metavar}
+    group.add_argument(*names, dest=dest, type=kind.python, help=flag.help, **options)
+
+
+def _flag_of(field: Field) -> str:
+    assert field.flag is not None
+    return f"--{field.flag.name or field.name.replace('_', '-')}"
+
+
+def given(args: argparse.Namespace, home: Home, *, editing: bool) -> dict[str, Any]:
+    """The definition, or the part of one, that the command line names."""
+    found: dict[str, Any] = {}
+    for path, field in fields_with_flags():
+        value = getattr(args, ".".join(path))
+        if value is None:
+            continue
+        assert field.flag is not None
+        if editing and field.flag.clear is not None and str(value) == field.flag.clear:
+            value = None
+        part = found
+        for name in path[:-1]:
+            part = part.setdefault(name, {})
+        part[path[-1]] = value
     if args.template is not None:
-        fields["message"] = read_template(args.template, home)
-    return fields
+        if "message" in found:
+            raise UsageError("Use either --message or --template, not both.", next_step="Leave one of them out.")
+        found["message"] = read_template(args.template, home)
+    return found
+
+
+def by_flag(error: FieldError) -> UsageError:
+    """The error with the flag that was given in place of the field."""
+    names = {path: _flag_of(field) for path, field in fields_with_flags()}
+    if not error.wrong or error.path not in names:
+        return error
+    return UsageError(f"`{names[error.path]}` {error.wrong}.", next_step=error.next_step)
 
 
 def read_template(name: str, home: Home) -> str:
@@ -72,7 +104,7 @@ def read_template(name: str, home: Home) -> str:
             try:
                 return path.read_text(encoding="utf-8")
             except UnicodeDecodeError:
-                raise UsageError(f"{path} is not text in UTF-8.", next_step="Save it as UTF-8.") from None
+                raise UsageError(f"{path} is not UTF-8 text.", next_step="Save it as UTF-8.") from None
     raise NotFoundError(
         f"There is no template {name!r}.", next_step=f"Give a file, or put {name}.md into {home.path / 'templates'}."
     )

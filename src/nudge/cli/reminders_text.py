@@ -78,7 +78,7 @@ def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
 
 
 def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
-    from nudge.reminders.json_form import reminder_to_json
+    from nudge.reminders.definition import reminder_to_json
     from nudge.reminders.text import schedule_words
 
     next_at = None if timed.next_at is None else rfc3339(timed.next_at, zone)
@@ -122,11 +122,11 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
     if reminder.condition is not None:
         condition = reminder.condition
         what = f"command: {condition.command}" if condition.command is not None else f"prompt: {condition.prompt}"
-        limit = f", at most {format_duration(condition.timeout_us)}" if condition.command is not None else ""
+        limit = f", at most {format_duration(condition.timeout)}" if condition.command is not None else ""
         rows.append(("condition", f"{short(what, 100)} (mode {condition.mode.value}{limit})"))
     if not reminder.to_person:
         rows.append(("priority", reminder.priority.word))
-    rows.append(("late", "as by default" if reminder.late is None else str(reminder.late)))
+    rows.append(("late", "default" if reminder.late is None else str(reminder.late)))
     flags = [name for name in ("reserve", "critical") if getattr(reminder, name)]
     if not reminder.allow_ping:
         flags.append("silent")
@@ -135,12 +135,36 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
     rows.append(("from", f"{reminder.source.value} {reminder.ref}".rstrip()))
     last = reminder.last_fired_at
     when = f", last {clock_time(last, context.zone, context.now)}" if last is not None else ""
-    rows.append(("fired", f"{reminder.fire_count} times{when}"))
+    rows.append(("fired", f"{reminder.fire_count} time{'' if reminder.fire_count == 1 else 's'}{when}"))
     for name, value in rows:
         out(f"  {name:<10}{value}")
     out("  message")
     for line in reminder.message.splitlines():
         out(f"    {''.join(char if char.isprintable() else ' ' for char in line)}")
+
+
+def how_many_reminders(count: int) -> str:
+    return f"{count} reminder{'' if count == 1 else 's'}"
+
+
+def warn_unjudged(reminder: Reminder, context: Context) -> None:
+    """Say so if nobody can judge a condition in words: it would be skipped every time, which looks like a no.
+
+    Only the coach is run by us. Whoever runs another agent judges its conditions.
+    """
+    if not reminder.asks_agent or has_model(context):
+        return
+    from nudge.daemon.world import is_coach
+
+    agent = context.with_store(lambda store: store.agents.get(reminder.agent))
+    if agent is not None and is_coach(context.home, agent):
+        note("  warning: no model is configured, so nobody can judge this condition, and it never fires.")
+        note("  next: set ANTHROPIC_API_KEY in .env, or use --condition with a command.")
+
+
+def has_model(context: Context) -> bool:
+    settings = context.settings
+    return bool(settings.environment.get("ANTHROPIC_API_KEY")) and settings.table.get("model") != "offline"
 
 
 def reminders_of(context: Context, store: Any) -> Reminders:
@@ -155,4 +179,4 @@ def reminders_of(context: Context, store: Any) -> Reminders:
 
 def poke(context: Context) -> None:
     if not context.poke():
-        note("  The daemon is not running: this takes effect when it starts ('nudge run').")
+        note("  The daemon is not running. This takes effect when you start it with 'nudge run'.")

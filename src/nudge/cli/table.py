@@ -9,10 +9,15 @@ from typing import NamedTuple
 
 
 class Command(NamedTuple):
-    """A leaf: a module of `nudge.cli.commands` with `arguments(parser)` and `run(args)`."""
+    """A leaf: a module of `nudge.cli.commands` with `arguments(parser)` and `run(args)`. Its docstring is the help.
+
+    A module with several commands has `NAME_arguments(parser)` and `NAME(args)` for each of them, and `function` is the
+    NAME; then the function's docstring is the help.
+    """
 
     module: str
     summary: str
+    function: str = ""
 
 
 class Group(NamedTuple):
@@ -34,23 +39,25 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Time": {
         "reminder": Group(
-            "what is to be said, and when",
+            "set and manage reminders",
             {
-                "add": Command("reminder_add", "add one, with all its options"),
-                "list": Command("reminder_list", "all of them, the next one first"),
-                "show": Command("reminder_show", "one of them, and how it went"),
-                "edit": Command("reminder_edit", "change one; what it has been through stays"),
-                "remove": Command("reminder_remove", "remove some; their history is kept"),
-                "pause": Command("reminder_pause", "let some rest"),
-                "resume": Command("reminder_resume", "go on with paused ones"),
-                "complete": Command("reminder_complete", "some have served their purpose"),
-                "snooze": Command("reminder_snooze", "one again after a while"),
-                "test": Command("reminder_test", "ask its condition now, change nothing"),
-                "run": Command("reminder_run", "deliver one now, one time more"),
-                "export": Command("reminder_export", "write them as JSON"),
-                "import": Command("reminder_import", "read them from JSON"),
+                "add": Command("reminder_write", "add a reminder, with all options", "add"),
+                "list": Command("reminder_look", "list reminders, the next one first", "list_"),
+                "show": Command("reminder_look", "show a reminder and how it went", "show"),
+                "edit": Command("reminder_write", "change a reminder; its history stays", "edit"),
+                "remove": Command("reminder_change", "remove reminders; their history is kept", "remove"),
+                "pause": Command("reminder_change", "pause reminders", "pause"),
+                "resume": Command("reminder_change", "resume paused reminders", "resume"),
+                "complete": Command("reminder_change", "mark reminders as done", "complete"),
+                "snooze": Command(
+                    "reminder_change", "snooze a reminder; occurrences in the meantime are skipped", "snooze"
+                ),
+                "test": Command("reminder_look", "check a condition now, without changing anything", "test"),
+                "run": Command("reminder_change", "fire a reminder now, in addition to its schedule", "run"),
+                "export": Command("reminder_file", "export reminders as JSON", "export"),
+                "import": Command("reminder_file", "import reminders from JSON", "import_"),
             },
-            bare=Command("reminder_say", 'set one in a sentence: nudge reminder "call mum friday 5pm"'),
+            bare=Command("reminder_write", 'set one in a sentence: nudge reminder "call mum friday 5pm"', "say"),
         ),
     },
     "Look": {

@@ -10,10 +10,11 @@ import logging
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
+from nudge.backoff import Policy, delay, longest
 from nudge.coach.facts import CoachFacts
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
-from nudge.instants import DAY, MINUTE, SECOND, Instant
+from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
 from nudge.queue.records import Record, moment, moment_or_none
 
@@ -21,10 +22,6 @@ log = logging.getLogger("nudge.thinking")
 
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
-LONGEST_REST = DAY
-"""A service that says "in a year" is asked again tomorrow."""
-SPARED = 5 * MINUTE
-"""So long after a call in vain nobody is made to wait for another: one takes minutes of trying again."""
 STAND_IN = "stand_in"
 """The detail of a reply that the rules gave in a model's place."""
 
@@ -120,8 +117,8 @@ class Thinking:
                 outage = replace(outage, since=now)
             wait = error.retry_after if isinstance(error, ModelUnavailableError) else None
             if wait is not None:
-                rest = min(max(0, round(wait * SECOND)), LONGEST_REST)
-                outage = replace(outage, rest_until=Instant(now + rest))
+                rest = delay(0, Policy.MODEL_REST, wait)
+                outage = replace(outage, rest_until=Instant(now + round(rest * SECOND)))
             elif isinstance(error, ModelUnavailableError):
                 outage = replace(outage, tried_at=now)
             await self._store.records.set(agent, MODEL_OUTAGE, outage)
@@ -129,12 +126,15 @@ class Thinking:
 
 
 def _tried_lately(outage: Outage, now: Instant) -> bool:
-    return outage.tried_at is not None and 0 <= now - outage.tried_at < SPARED
+    """Nobody is made to wait for a second call soon after one failed: a call takes minutes of retrying."""
+    return outage.tried_at is not None and 0 <= (now - outage.tried_at) / SECOND < delay(0, Policy.MODEL_REST)
 
 
 def _respect_rest(outage: Outage | None, now: Instant) -> None:
     """Raise while the service wants no calls. A rest that lies further ahead than one can be (the clock was set back)
     is none."""
-    if outage is not None and outage.rest_until is not None and 0 < outage.rest_until - now <= LONGEST_REST:
-        seconds = (outage.rest_until - now) / SECOND
+    if outage is None or outage.rest_until is None:
+        return
+    seconds = (outage.rest_until - now) / SECOND
+    if 0 < seconds <= longest(Policy.MODEL_REST):
         raise ModelUnavailableError("The model's service asked for a rest.", retry_after=seconds)

@@ -32,7 +32,7 @@ from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.text import counted
-from nudge.spending.refusals import AsleepError
+from nudge.spending.lifecycle import AsleepError
 
 ANSWER_TOKENS = 400
 LOOK_AGAIN = HOUR

@@ -43,7 +43,7 @@ class Command:
 
 
 def read_command(text: str) -> tuple[str, str] | None:
-    """The name and the words of a command, or None where the text is none. Telegram knows no hyphen in a name.
+    """The name and the words of a command, or None if the text is not one. Some channels allow no hyphen in a name.
 
     >>> read_command("/ping_budget 5 60"), read_command("/etc/passwd is a file")
     (('ping-budget', '5 60'), None)

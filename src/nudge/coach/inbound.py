@@ -1,8 +1,8 @@
 """What the person does on a channel, accepted once.
 
-Accepting is one transaction: the channel's offset with everything the update changes. What needs no model is answered
-in it; a message becomes a timer that is due now, and its turn answers it. A crash before the commit leaves the update
-with the channel, a crash after it leaves the work with the store.
+Accepting is one transaction: everything the update changes, with the channel's position behind it. What needs no model
+is answered in it; a message becomes a timer that is due now, and its turn answers it. After a crash before the commit
+the channel still has the update; after a crash behind it the store has the work.
 """
 
 from __future__ import annotations
@@ -22,15 +22,19 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
-from nudge.queue.channel import Inbound
-from nudge.queue.records import Record, whole
+from nudge.queue.channel import Inbound, Position
+from nudge.queue.records import Record, fields, text, texts
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.inbound")
 
-CURSOR: Record[int] = Record("channel.cursor", whole, int)
-"""What to ask the channel for next."""
+POSITION: Record[Position] = Record(
+    "channel.position",
+    lambda value: Position(text(fields(value)["cursor"]), texts(value["recent"])),
+    lambda position: {"cursor": position.cursor, "recent": list(position.recent)},
+)
+"""How far the updates of a channel are handled: one for each channel."""
 SILENT = "ping"
 RESEND = "I don't act on edited commands. Please send it again."
 FAILED = "Sorry, I could not take in your last message; my log says why. Please send it again."
@@ -60,64 +64,61 @@ class Listener:
         self._secrets = tuple(secrets)
         self._poke = poke
 
-    async def offset(self, agent: str) -> int:
-        """What to ask the channel for next."""
-        return await self._store.records.get(agent, CURSOR) or 0
+    async def cursor(self, agent: str, channel: str) -> str:
+        """Where to continue reading the channel; "" is the beginning."""
+        position = await self._store.records.get(agent, POSITION.of(channel))
+        return position.cursor if position else ""
 
-    async def confirm(self, agent: str, offset: int) -> None:
-        """Everything below is handled or refused. It may be lower than before: ids can begin anew."""
-        await self._store.records.set(agent, CURSOR, offset)
-
-    async def confirm_batch(self, agent: str, following: int, asked: int) -> None:
-        """The same after the updates that a poll from `asked` on has brought, unless somebody else is further."""
+    async def move_on(self, agent: str, channel: str, before: str, cursor: str) -> None:
+        """Nothing from `before` to `cursor` is left to handle. If somebody else moved on meanwhile, theirs counts."""
         async with self._store.transaction():
-            kept = await self._store.records.lock(agent, CURSOR)
-            if kept is None or following > kept or following < asked:
-                await self.confirm(agent, following)
+            position = await self._position(agent, channel)
+            await self._store.records.set(agent, POSITION.of(channel), position.moved(before, cursor))
 
-    async def hear(
-        self, agent: str, update: Inbound, *, offset: int | None = None, asked: int = 0, typed: bool = False
-    ) -> str:
-        """Accept one update; what to say where a button was pressed. `typed` marks what came from a terminal beside
-        the person's own channel.
+    async def hear(self, agent: str, update: Inbound, *, channel: str = "", typed: bool = False) -> str:
+        """Accept one update. Returns what to say if a button was pressed.
 
-        `offset` confirms the update with what it changes. Two that poll one channel may both be given an update: the
-        second finds it confirmed and leaves it. `asked` is what the poll asked for; an id below it is no old one, but
-        one of a channel that began its ids anew.
+        `channel` names the one that was polled: the position behind the update is stored with what it changes, and an
+        update that was accepted before (by another process, or from a repeated batch) is left alone. `typed` marks what
+        came from a terminal beside the person's own channel.
         """
         now = self._clock.now()
         try:
             async with self._store.transaction():
-                if offset is not None and update.update_id >= asked and await self._is_confirmed(agent, update):
+                if channel and not await self._is_new(agent, update, channel):
                     return ""
                 words = await self._accept(agent, update, now, typed)
-                if offset is not None:
-                    await self.confirm(agent, offset)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
             words = redact(error.message if update.button is not None else str(error))
-            await self._apologise(agent, words, now, offset, typed, pressed=update.button is not None)
+            await self._apologise(agent, "" if update.button is not None else words, update, channel, typed=typed)
         self._poke()
         return words
 
-    async def _is_confirmed(self, agent: str, update: Inbound) -> bool:
-        kept = await self._store.records.lock(agent, CURSOR)
-        return kept is not None and update.update_id < kept
-
-    async def give_up(self, agent: str, offset: int) -> None:
-        """An update that cannot be handled is left behind, and the person is told: it must not block the others."""
-        await self._apologise(agent, FAILED, self._clock.now(), offset, typed=False, pressed=False)
+    async def give_up(self, agent: str, update: Inbound, channel: str) -> None:
+        """Skip an update that cannot be handled, and tell the person: it must not block the others."""
+        await self._apologise(agent, FAILED, update, channel)
         self._poke()
 
-    async def _apologise(
-        self, agent: str, words: str, now: Instant, offset: int | None, typed: bool, *, pressed: bool
-    ) -> None:
+    async def _apologise(self, agent: str, words: str, update: Inbound, channel: str, *, typed: bool = False) -> None:
         async with self._store.transaction():
-            if not pressed:
-                await self._replies.post(agent, words, now, typed=typed)
-            if offset is not None:
-                await self.confirm(agent, offset)
+            if channel and not await self._is_new(agent, update, channel):
+                return
+            if words:
+                await self._replies.post(agent, words, self._clock.now(), typed=typed)
+
+    async def _is_new(self, agent: str, update: Inbound, channel: str) -> bool:
+        """Whether nobody has handled the update; it then counts as handled once the transaction is committed."""
+        position = await self._position(agent, channel)
+        if position.has(update):
+            return False
+        await self._store.records.set(agent, POSITION.of(channel), position.after(update))
+        return True
+
+    async def _position(self, agent: str, channel: str) -> Position:
+        """Locked until the transaction ends: two that read one channel take turns."""
+        return await self._store.records.lock_or_add(agent, POSITION.of(channel), Position())
 
     async def _accept(self, agent: str, update: Inbound, now: Instant, typed: bool) -> str:
         said_at = Instant(min(update.at, now))

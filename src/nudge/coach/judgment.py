@@ -134,7 +134,7 @@ def _digest(*parts: str) -> str:
 
 OK_WORD = "HEARTBEAT_OK"
 LONGEST_MESSAGE = 4_096
-"""Characters of one Telegram message: what does not fit into one is not a nudge."""
+"""Characters of one message: what does not fit into one is not a nudge."""
 LONGEST_TOPIC = 64
 LONGEST_QUIET = DAY
 

@@ -20,7 +20,7 @@ from nudge.redaction import hide
 REPLY = "reply"
 
 LONGEST = 12_000
-"""Characters of one reply, three of Telegram's messages: nobody reads more, and a model that runs wild is cut."""
+"""Characters of one reply, about three messages: nobody reads more, and a model that runs wild is cut."""
 LATE = MINUTE
 """From a minute on, a ping counts as late."""
 NOTHING_TO_SAY = "Nothing to say."

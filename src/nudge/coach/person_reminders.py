@@ -11,8 +11,8 @@ from nudge.instants import Instant
 from nudge.phrases import Understood
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
-from nudge.reminders.spec import ReminderSpec
 from nudge.reminders.store import ListedReminder
+from nudge.reminders.timing import schedule_from
 
 
 class PersonReminders:
@@ -23,8 +23,9 @@ class PersonReminders:
 
     async def remind(self, agent: str, text: str, when: Understood, now: Instant) -> str:
         """Set a reminder to the person; its id. A chat has no way to give it a condition."""
-        spec = ReminderSpec(text, to_person=True)
-        return (await self._reminders.add(agent, spec, now, Source.CHAT, when)).reminder.id
+        schedule = schedule_from(when, now, self._reminders.zone(agent))
+        definition = {"message": text, "schedule": schedule, "to_person": True}
+        return (await self._reminders.add(agent, definition, now, Source.CHAT)).reminder.id
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -32,7 +33,7 @@ class PersonReminders:
         return _words((await self._reminders.done(reminder_id, now)).reminder)
 
     async def snooze(self, agent: str, reminder_id: str, length: int, now: Instant) -> str:
-        """Once more after `length` microseconds."""
+        """Again after `length` microseconds."""
         await self._mine(agent, reminder_id)
         return _words((await self._reminders.snooze(reminder_id, length, now)).reminder)
 
@@ -52,7 +53,7 @@ class PersonReminders:
         return True
 
     async def active(self, agent: str, limit: int) -> Sequence[ListedReminder]:
-        """What is still to come, the next one first."""
+        """What is still ahead, the next one first."""
         listed = await self._reminders.list(agent, limit=limit)
         return [one for one in listed if one.status == Status.ACTIVE]
 

@@ -1,4 +1,4 @@
-"""Listening to a channel that must be asked: one update after the other, each once, whatever goes wrong around it."""
+"""Listening to the person's channel: one update after the other, each once, whatever goes wrong around it."""
 
 from __future__ import annotations
 
@@ -6,97 +6,117 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
+from nudge.backoff import TABLE, Policy, delay
 from nudge.clock import Clock
-from nudge.coach.inbound import Listener
+from nudge.coach.listening import Talking
 from nudge.errors import AnotherPollerError, NudgeError, RetryableError, StoreError
-from nudge.queue.channel import Inbound, Inbox
+from nudge.queue.channel import Channel, Inbound
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.polling")
 
 LONG_POLL_SECONDS = 50.0
-PAUSES = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0)
-"""Seconds between attempts while the channel is away, by the number of failures before; the last one repeats."""
-LONGEST_PAUSE = 300.0
-"""A channel that asks for more is asked again after this."""
+TYPING_AFTER_SECONDS = 1.0
+"""An answer that comes sooner needs no typing sign."""
+TYPING_EVERY_SECONDS = 4.0
+"""The sign fades after some seconds, so it is shown again."""
+_TYPING_TIMES = 30
 _TRIES = 3
-
-Announce = Callable[[], Awaitable[None]]
 
 
 class Polling:
-    """`announce` tells the channel once what there is to say to it, as soon as it answers."""
-
-    def __init__(
-        self, inbox: Inbox, listener: Listener, clock: Clock, agent: str, announce: Announce | None = None
-    ) -> None:
-        self._inbox = inbox
-        self._listener = listener
+    def __init__(self, channel: Channel, talking: Talking, clock: Clock, agent: str) -> None:
+        self._channel = channel
+        self._talking = talking
+        self._listener = talking.listener
         self._clock = clock
         self._agent = agent
-        self._announce = announce
         self._failures = 0
-        self._answering: set[asyncio.Task[None]] = set()
+        self._commands_offered = False
+        self._beside: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
-        """Listen until cancelled. Only somebody else on the same bot ends it: AnotherPollerError."""
-        while True:
-            try:
-                await self._listen()
-                self._failures = 0
-            except AnotherPollerError:
-                raise
-            except (NudgeError, OSError) as error:
-                await self._pause(error)
-            except Exception as error:
-                log.exception("listening failed")
-                await self._pause(error)
+        """Listen until cancelled. Only another poller of the same channel ends it: AnotherPollerError."""
+        try:
+            while True:
+                await self._listen_once()
+        finally:
+            for task in self._beside.values():
+                task.cancel()
+
+    async def _listen_once(self) -> None:
+        try:
+            await self._listen()
+            self._failures = 0
+        except AnotherPollerError:
+            raise
+        except (NudgeError, OSError) as error:
+            await self._pause(error)
+        except Exception as error:
+            log.exception("Listening failed")
+            await self._pause(error)
 
     async def _listen(self) -> None:
-        if self._announce is not None:
-            await self._announce()
-            self._announce = None
-        offset = await self._listener.offset(self._agent)
-        updates, following = await self._inbox.updates_after(offset, LONG_POLL_SECONDS)
-        for update in updates:
-            await self._handle(update, offset)
-        await self._listener.confirm_batch(self._agent, following, offset)
+        if not self._commands_offered:
+            await self._channel.offer_commands(self._talking.menu)
+            self._commands_offered = True
+        cursor = await self._listener.cursor(self._agent, self._channel.name)
+        updates = await self._channel.updates(cursor, LONG_POLL_SECONDS)
+        for update in updates.inbound:
+            await self._handle(update)
+            cursor = update.cursor
+        if updates.cursor != cursor:
+            await self._listener.move_on(self._agent, self._channel.name, cursor, updates.cursor)
 
-    async def _handle(self, update: Inbound, asked: int) -> None:
-        """A store that refuses is waited for. Any other error is ours: after three of them the update is left behind,
-        and the person is told."""
-        offset, tries = update.update_id + 1, 0
+    async def _handle(self, update: Inbound) -> None:
+        """If the store fails, wait for it. Any other error is a bug: after three tries the update is skipped, and the
+        person is told."""
+        tries = 0
         while True:
             try:
-                words = await self._listener.hear(self._agent, update, offset=offset, asked=asked)
+                words = await self._listener.hear(self._agent, update, channel=self._channel.name)
             except StoreError as error:
                 await self._pause(error)
             except Exception as error:
-                log.exception("an update could not be handled")
+                log.exception("An update could not be handled")
                 tries += 1
                 if tries == _TRIES:
-                    await self._listener.give_up(self._agent, offset)
+                    await self._listener.give_up(self._agent, update, self._channel.name)
                     return
                 await self._pause(error)
             else:
                 break
-        if update.callback_id is not None:
-            task = asyncio.create_task(self._acknowledge(update, words), name="button")
-            self._answering.add(task)
-            task.add_done_callback(self._answering.discard)
+        if update.button is not None:
+            self._start(f"button {update.id}", lambda: self._channel.acknowledge(update, words))
+        elif self._channel.capabilities.typing and "typing" not in self._beside:
+            self._start("typing", self._show_typing)
 
-    async def _acknowledge(self, update: Inbound, words: str) -> None:
-        """The work is done already; a button that keeps turning is only a blemish."""
-        try:
-            await self._inbox.acknowledge(update, words)
-        except Exception as error:
-            log.warning("a pressed button was not answered: %s", redact(str(error)))
+    def _start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Beside the listening. The update is handled already, so a failure here is only a blemish."""
+
+        async def run() -> None:
+            try:
+                await work()
+            except Exception as error:
+                log.warning("%s: %s", name, redact(str(error) or type(error).__name__))
+            finally:
+                self._beside.pop(name, None)
+
+        self._beside[name] = asyncio.create_task(run(), name=name)
+
+    async def _show_typing(self) -> None:
+        await self._clock.sleep(TYPING_AFTER_SECONDS)
+        for _ in range(_TYPING_TIMES):
+            if not await self._talking.thinking(self._agent):
+                return
+            await self._channel.show_typing()
+            await self._clock.sleep(TYPING_EVERY_SECONDS)
 
     async def _pause(self, error: BaseException) -> None:
-        seconds = PAUSES[min(self._failures, len(PAUSES) - 1)]
-        if isinstance(error, RetryableError) and error.retry_after is not None:
-            seconds = min(max(error.retry_after, PAUSES[0]), LONGEST_PAUSE)
-        level = logging.WARNING if self._failures < len(PAUSES) else logging.INFO  # an outage is news once
-        log.log(level, "the channel is asked again in %.0f s: %s", seconds, redact(str(error) or type(error).__name__))
+        asked = error.retry_after if isinstance(error, RetryableError) else None
+        seconds = delay(self._failures, Policy.LISTENING, asked)
+        lasting = self._failures >= len(TABLE[Policy.LISTENING].delays)  # a long outage is not news every minute
+        words = redact(str(error) or type(error).__name__)
+        log.log(logging.INFO if lasting else logging.WARNING, "Retrying in %.0f s: %s", seconds, words)
         self._failures += 1
         await self._clock.sleep(seconds)

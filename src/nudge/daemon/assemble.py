@@ -25,7 +25,7 @@ from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
 from nudge.queue.agents import IDLE_SINCE, Agent, Agents
-from nudge.queue.channel import Inbound, Messenger
+from nudge.queue.channel import Channel, Inbound
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher, Firing, Handler
@@ -39,12 +39,12 @@ from nudge.reminders.reminder import KIND as REMINDER
 from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
 from nudge.reminders.service import Reminders, random_id
+from nudge.spending.agent_ledger import SWEEP
 from nudge.spending.alerts import MAIL, Alerts, Mailer
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.books import WAKE, SpendingPlan
+from nudge.spending.budgets import WAKE, SpendingPlan
 from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
-from nudge.spending.purse import SWEEP
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
 
@@ -65,7 +65,7 @@ class Ports:
 
     store: SqlStore
     clock: Clock
-    messenger: Messenger
+    channel: Channel
     documents: DocumentFiles
     rules: Model
     prices: PriceTable
@@ -108,7 +108,7 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.documents = PersonDocuments(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.messenger, SecondLook(store, self.documents.person))
+        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
         self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
@@ -127,8 +127,8 @@ class Daemon:
             plan=options.plan,
             turn=options.turn,
             model=ports.model,
-            on_timers=self.poke,
         )
+        self.spending.on_timers = self.poke
         self.pools = Pools(store)
         thinking = Thinking(store, ports.rules, self.spending if ports.model else None, outage=options.rhythm.every)
         to_person = PersonReminders(self.reminders)

@@ -1,18 +1,19 @@
 """Talking to a running daemon from another terminal: `nudge chat` over the control socket.
 
-What is typed there goes the same way as on the person's channel, and its answers come back there alone while somebody
-listens; a terminal that has gone leaves them to the channel.
+What is typed there is handled like a message on the person's channel, and its answers are shown only there while
+`nudge chat` is connected. Once it is gone, they go to the channel.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from nudge.coach.messages import REPLY
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
-from nudge.queue.channel import Inbound, Messenger, Outbound, Receipt
+from nudge.queue.channel import Channel, Inbound, Outbound, Receipt
 
 if TYPE_CHECKING:
     from nudge.clock import Clock
@@ -22,21 +23,23 @@ if TYPE_CHECKING:
     from nudge.stores.store import SqlStore
 
 STILL_THERE = 10 * SECOND
-"""A terminal that has not asked for so long is gone."""
+"""A `nudge chat` that has not asked for this long is gone."""
 LONGEST_WAIT = 20.0
 LONGEST_LINE = 8_000
 _LOOK_SECONDS = 0.1
 _MOST = 50
 
 
-class TerminalsBeside:
-    """The person's channel, except for answers to what was typed in a terminal that still listens."""
+class ChatAwareChannel(Channel):
+    """Sends through the person's channel, except for answers to what was typed in a `nudge chat` that is connected."""
 
-    def __init__(self, channel: Messenger, store: SqlStore, clock: Clock) -> None:
+    def __init__(self, channel: Channel, store: SqlStore, clock: Clock) -> None:
         self._channel = channel
         self._store = store
         self._clock = clock
         self._asked_at: Instant | None = None
+        self.name = channel.name
+        self.capabilities = replace(channel.capabilities, listens=False)
 
     def listened(self) -> None:
         self._asked_at = self._clock.now()
@@ -53,10 +56,10 @@ class TerminalsBeside:
 
 
 class ChatEndpoints:
-    def __init__(self, daemon: Daemon, agent: str, beside: TerminalsBeside) -> None:
+    def __init__(self, daemon: Daemon, agent: str, channel: ChatAwareChannel) -> None:
         self._daemon = daemon
         self._agent = agent
-        self._beside = beside
+        self._channel = channel
 
     def endpoints(self) -> dict[str, Endpoint]:
         return {"chat": self.chat, "heard": self.heard}
@@ -66,8 +69,8 @@ class ChatEndpoints:
         text = body.get("text")
         if not isinstance(text, str) or not 0 < len(text.strip()) <= LONGEST_LINE:
             return {"error": f"text must be 1 to {LONGEST_LINE:,} characters"}
-        self._beside.listened()
-        update = Inbound(0, self._daemon.clock.now(), text)
+        self._channel.listened()
+        update = Inbound(self._daemon.clock.now(), text)
         try:
             await self._daemon.talking.listener.hear(self._agent, update, typed=True)
         except NudgeError as error:
@@ -76,7 +79,7 @@ class ChatEndpoints:
 
     async def heard(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """{"after": id, "wait": seconds}: what was said since that message, as soon as there is something. Without
-        `after`, only the number to begin with. `busy` while an answer is being thought of."""
+        `after`, only the id to begin with. `busy` while an answer is being written."""
         clock, after, wait = self._daemon.clock, body.get("after"), body.get("wait", 0)
         seconds = min(float(wait), LONGEST_WAIT) if isinstance(wait, int | float) and wait > 0 else 0.0
         if not isinstance(after, int):
@@ -84,7 +87,7 @@ class ChatEndpoints:
             return {"last": newest[0].id if newest else 0, "messages": [], "busy": False, "agent": self._agent}
         end = clock.now() + int(seconds * SECOND)
         while True:
-            self._beside.listened()
+            self._channel.listened()
             busy = await self._daemon.talking.thinking(self._agent)
             fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
             if fresh or clock.now() >= end:
@@ -107,5 +110,5 @@ class ChatEndpoints:
 
 
 def _is_for_terminal(message: Message) -> bool:
-    """Answers to what was written elsewhere stay there."""
+    """Answers to what was written on the channel stay there."""
     return message.kind != REPLY or message.typed

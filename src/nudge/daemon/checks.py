@@ -21,7 +21,7 @@ from nudge.instants import Instant
 from nudge.stores.open import sqlite_path
 
 if TYPE_CHECKING:
-    from nudge.home.config import Config
+    from nudge.queue.channel import Channel
 
 Level = Literal["ok", "warning", "error"]
 _LOW_DISK = 200 * 1024 * 1024
@@ -132,38 +132,35 @@ def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    """Ask Telegram and the model's service whether they take what the home has for them. It costs nothing."""
+    """Ask the channel's and the model's service whether they accept their configuration. It costs nothing."""
     import asyncio
 
-    from nudge.daemon.set_up import checked, pays, telegram_token
+    from nudge.clock import SystemClock
+    from nudge.daemon.channel import channel_of
+    from nudge.daemon.set_up import checked, pays
 
     settings = Settings.read(home)
     try:
         config = checked(settings)
     except NudgeError:
         return  # the check of the configuration says so
-    asking: dict[str, Coroutine[Any, Any, str]] = {}
-    if telegram_token(settings, config):
-        asking["telegram"] = _ask_telegram(settings, config)
+    channel = channel_of(settings, config, SystemClock())
+    asking: dict[str, Coroutine[Any, Any, str]] = {channel.name: _ask_channel(channel)}
     if pays(settings, config):
         asking["model"] = _ask_model(settings)
     for name, ask in asking.items():
         try:
-            yield Finding(name, "ok", asyncio.run(ask))
+            if said := asyncio.run(ask):
+                yield Finding(name, "ok", said)
         except RetryableError as error:
             yield Finding(name, "warning", error.message, error.next_step or "Check the network, and try again.")
         except NudgeError as error:
             yield Finding(name, "error", error.message, error.next_step)
 
 
-async def _ask_telegram(settings: Settings, config: Config) -> str:
-    from nudge.channels.telegram import TelegramChannel
-    from nudge.clock import SystemClock
-
-    person = config.telegram.allow[0]
-    channel = TelegramChannel.from_settings(settings.environment, person=person, clock=SystemClock())
+async def _ask_channel(channel: Channel) -> str:
     try:
-        return f"@{(await channel.whoami()).username} answers, and writes to {person}"
+        return await channel.check()
     finally:
         await channel.close()
 
@@ -213,7 +210,7 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
 
 def _examine_sqlite(path: Path) -> Finding:
-    from nudge.stores.inline import run_inline
+    from nudge.inline import run_inline
     from nudge.stores.sqlite import SqliteDatabase
     from nudge.stores.store import SqlStore
 

@@ -16,9 +16,10 @@ from typing import Any
 from nudge import __version__
 from nudge.channels.terminal_prompt import Prompt
 from nudge.clock import SystemClock
+from nudge.coach.polling import Polling
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.channel import channel_of, who_talks
-from nudge.daemon.chat_connections import ChatEndpoints, TerminalsBeside
+from nudge.daemon.chat_connections import ChatAwareChannel, ChatEndpoints
 from nudge.daemon.control import control_app, serving
 from nudge.daemon.lock import HomeLock
 from nudge.daemon.reload import SpendingReload
@@ -31,7 +32,7 @@ from nudge.home.logs import configure_logs
 from nudge.home.set_aside import set_aside
 from nudge.home.settings import Settings
 from nudge.queue.channel import Outbound
-from nudge.queue.early_wakes import EarlyWakes
+from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store, sqlite_path
 from nudge.stores.store import SqlStore
@@ -82,9 +83,9 @@ async def _run(
     def zone() -> tzinfo:
         return daemon.documents.targets(agent).zone
 
-    channel = channel_of(settings, config, clock, prompt or sys.stdout, zone, terminal=terminal, colour=colour)
-    beside = TerminalsBeside(channel.messenger, store, clock)
-    ports = ports_of(settings, config, store, clock, beside)
+    own = channel_of(settings, config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
+    channel = ChatAwareChannel(own, store, clock)
+    ports = ports_of(settings, config, store, clock, channel)
     daemon = Daemon(ports, options_of(settings, config, instance))
     await daemon.start()
     agent = await who_talks(daemon, ports)
@@ -99,10 +100,10 @@ async def _run(
         await reload.look()
         await daemon.look_again()
 
-    app = control_app(status, poke, daemon.stop, ChatEndpoints(daemon, agent, beside).endpoints())
+    app = control_app(status, poke, daemon.stop, ChatEndpoints(daemon, agent, channel).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
-    if polling := channel.polling(daemon, agent):
-        companions.append(polling.run())
+    if own.capabilities.listens:
+        companions.append(Polling(own, daemon.talking, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
     try:
@@ -110,12 +111,12 @@ async def _run(
             log.info("nudge %s runs in %s", __version__, settings.home.path)
             if prompt:
                 words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None)
-                await channel.messenger.send(Outbound(0, words))
+                await own.send(Outbound(0, words))
             await _beside(daemon, companions)
     finally:
         if prompt:
             prompt.close()
-        await beside.close()
+        await channel.close()
         if ports.model:
             await ports.model.close()
     log.info("nudge stopped")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nudge.clock import SystemClock
+from nudge.daemon.channel import channel_of
 from nudge.errors import NotConfiguredError
 from nudge.home.config import Config, load_config
 from nudge.home.settings import Settings
@@ -18,30 +20,10 @@ def checked(settings: Settings) -> Config:
     zone_of(settings.timezone)
     plan_of(settings)
     check_url(settings.database_url)
-    telegram_token(settings, config)
+    channel_of(settings, config, SystemClock())
     pays(settings, config)
     SmtpMailer.from_settings(settings.environment, config.spending.alert_to)
     return config
-
-
-def telegram_token(settings: Settings, config: Config) -> str:
-    """The bot's token, or nothing where the person is in the terminal."""
-    token = settings.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
-    kind = config.channel.kind
-    if kind == "terminal" or (kind == "auto" and not token):
-        return ""
-    if not token:
-        raise NotConfiguredError(
-            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.',
-            next_step=f"Get one from @BotFather and put it into {settings.home.env_file}.",
-        )
-    if not config.telegram.allow:
-        raise NotConfiguredError(
-            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
-            next_step=f"Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in "
-            f"{settings.home.config}; or run 'nudge run --terminal'.",
-        )
-    return token
 
 
 def pays(settings: Settings, config: Config) -> bool:

@@ -1,4 +1,4 @@
-"""The person sits at this terminal: what they type is heard, what is said appears above their line."""
+"""The person sits at this terminal: what they type is a message, and what the coach says appears above their line."""
 
 from __future__ import annotations
 
@@ -26,17 +26,15 @@ class TerminalChat:
         self._lines: asyncio.Queue[str | None] = asyncio.Queue()
 
     async def run(self) -> None:
-        """Hear line after line until there are no more; then wait for the last answer and end the daemon."""
+        """Handle line after line until there are no more; then wait for the last answer and end the daemon."""
         loop = asyncio.get_running_loop()
-        # A thread of its own that nobody waits for: a read from a terminal cannot be interrupted.
+        # In a thread that nobody waits for: reading from a terminal cannot be interrupted.
         threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
-        number = 0
         while (line := await self._lines.get()) is not None and line.strip().lower() not in QUIT:
-            number += 1
             if line.strip():
-                await self._hear(Inbound(number, self._daemon.clock.now(), line))
+                await self._hear(Inbound(self._daemon.clock.now(), line))
             if not self._prompt.interactive:
-                await self._answered()  # a script reads like a talk: one line, its answer, the next line
+                await self._answered()  # for a script: one line, its answer, the next line
         await self._answered()
         self._daemon.stop()
 
@@ -44,7 +42,7 @@ class TerminalChat:
         try:
             await self._daemon.hear(self._agent, update)
         except NudgeError as error:
-            self._prompt.write(f"That was not heard: {error}\n")
+            self._prompt.write(f"That did not work: {error}\n")
             self._prompt.flush()
 
     async def _answered(self) -> None:
@@ -62,7 +60,7 @@ class TerminalChat:
 
 
 def greeting(daemon: Daemon, agent: str, now: Instant, *, by_rules: bool) -> str:
-    """The first words: what today is about, and how to go on."""
+    """The first words: what today is about, and how to continue."""
     documents = daemon.documents
     hour = to_datetime(now, documents.targets(agent).zone).hour
     hello = "Good morning." if 5 <= hour < 12 else "Good afternoon." if 12 <= hour < 18 else "Good evening."

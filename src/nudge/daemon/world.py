@@ -24,17 +24,17 @@ from nudge.home.spending_plan import plan_of, routes_of, turn_of
 from nudge.model import Model
 from nudge.models.offline import OfflineModel
 from nudge.queue.agents import Agent
-from nudge.queue.channel import Messenger
+from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
 
 
-def ports_of(settings: Settings, config: Config, store: SqlStore, clock: Clock, messenger: Messenger) -> Ports:
+def ports_of(settings: Settings, config: Config, store: SqlStore, clock: Clock, channel: Channel) -> Ports:
     home, environment = settings.home, settings.environment
     healthcheck = environment.get("NUDGE_HEALTHCHECK_URL")
     return Ports(
         store=store,
         clock=clock,
-        messenger=messenger,
+        channel=channel,
         documents=HomeDocuments(home),
         rules=OfflineModel(),
         prices=load_prices(home.path, weights=config.spending.weights),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any, Literal
@@ -10,57 +12,39 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from nudge.errors import ConfigError, NotFoundError
 from nudge.home.folder import Home
-from nudge.home.yaml_files import checked, read_mapping
+from nudge.home.yaml_files import checked, line_of, read_mapping
+from nudge.reminders.definition import Definition, check_shape
+from nudge.reminders.fields import FieldError
 
 
-class _Part(BaseModel):
+@dataclass(frozen=True, slots=True)
+class RoleReminder:
+    """One reminder of a role: what it asks for, and the line on which it begins."""
+
+    name: str
+    definition: Definition
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    name: str
+    description: str
+    instructions: str
+    kind: Literal["coach", "worker"]
+    reminders: tuple[RoleReminder, ...]
+
+
+class _File(BaseModel):
+    """The fields of a role's file. Those of its reminders are the fields of every reminder."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-
-class RoleSchedule(_Part):
-    """Exactly one of these; the schedule library checks which."""
-
-    at: str | None = None
-    in_: str | None = Field(None, alias="in")
-    every: str | None = None
-    rrule: str | None = None
-    cron: str | None = None
-    idle: str | None = None
-    tz: str | None = None
-    count: int | None = Field(None, ge=1)
-    until: str | None = None
-
-    @field_validator("at", "until", mode="before")
-    @classmethod
-    def _as_text(cls, value: Any) -> Any:
-        """YAML reads 2026-03-01 as a date, and the schedule library reads text."""
-        return value.isoformat() if isinstance(value, date) else value
-
-
-class RoleCondition(_Part):
-    command: str | None = None
-    prompt: str | None = None
-    mode: Literal["each", "until", "once"] = "each"
-    timeout: str | None = None
-
-
-class RoleReminder(_Part):
-    name: str = Field(min_length=1)
-    message: str = Field(min_length=1)
-    schedule: RoleSchedule
-    priority: Literal["interrupt", "normal", "idle"] = "idle"
-    condition: RoleCondition | None = None
-    to_person: bool = False
-    late: str | None = None
-    chain: int | None = Field(None, ge=1)
-
-
-class Role(_Part):
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]{0,62}$")
     description: str = ""
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
-    reminders: tuple[RoleReminder, ...] = ()
+    reminders: tuple[Any, ...] = ()
 
     @field_validator("reminders", mode="before")
     @classmethod
@@ -74,8 +58,45 @@ def load_role(path: Path) -> Role:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.", next_step="Check the file.") from None
-    return checked(Role, read_mapping(text, str(path), what="a role", starts="name: …"), str(path))
+        raise ConfigError(f"Cannot read {path}: {error}.", next_step="Check the file.") from None
+    document = read_mapping(text, str(path), what="a role", starts="name: …")
+    file = checked(_File, document, str(path))
+    reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
+    return Role(file.name, file.description, file.instructions, file.kind, reminders)
+
+
+def _reminder(document: Any, number: int, where: str) -> RoleReminder:
+    definition = read_definition(document, ("reminders", number), where, required=("name",))
+    line = line_of(document, ("reminders", number))
+    return RoleReminder(definition["name"].strip(), definition, line)
+
+
+def read_definition(
+    document: Any, place: tuple[int | str, ...], where: str, *, required: tuple[str, ...] = (), **more: str
+) -> Definition:
+    """The definition that stands at a place of a document, with `more` added to it. An error names the line."""
+    found = document
+    for part in place:
+        found = found[part]
+    try:
+        if not isinstance(found, Mapping):
+            raise FieldError((), message="A reminder must have fields, such as name, message and schedule.")
+        definition = {**{str(name): _plain(value) for name, value in found.items()}, **more}
+        for name in required:
+            if not definition.get(name):
+                raise FieldError((name,), "is missing", next_step="Add it.")
+        check_shape(definition)
+    except FieldError as error:
+        line = line_of(document, (*place, *error.path))
+        raise ConfigError(f"{where}, line {line}: {error.message}", next_step=error.next_step) from None
+    return definition
+
+
+def _plain(value: Any) -> Any:
+    """A value of YAML as JSON has it. YAML reads 2026-03-01 as a date, and schedules are read from text."""
+    if isinstance(value, Mapping):
+        return {str(name): one.isoformat() if isinstance(one, date) else one for name, one in value.items()}
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def role_path(home: Home, name: str) -> Path:
@@ -83,7 +104,8 @@ def role_path(home: Home, name: str) -> Path:
     if not path.is_file():
         known = ", ".join(sorted(file.stem for file in home.roles.glob("*.yaml"))) or "none"
         raise NotFoundError(
-            f"There is no role {name!r} in {home.roles}.", next_step=f"Known roles: {known}. Write {path.name} there."
+            f"There is no role {name!r} in {home.roles}.",
+            next_step=f"Roles there: {known}. To add it, write {path.name}.",
         )
     return path
 

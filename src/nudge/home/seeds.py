@@ -8,13 +8,13 @@ from pathlib import Path
 
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.folder import Home
-from nudge.home.roles import RoleReminder, load_role, load_roles, role_path
-from nudge.home.routines import condition_fields, read_routine, routine_files, timing_fields
+from nudge.home.roles import load_role, load_roles, role_path
+from nudge.home.routines import read_routine, routine_files
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
+from nudge.reminders.definition import make_reminder
 from nudge.reminders.reminder import Source
-from nudge.reminders.seeding import Problem, Wanted
-from nudge.reminders.spec import ReminderSpec, make_reminder
+from nudge.reminders.seeding import Asked, Problem, Wanted
 
 
 class HomeSeeds:
@@ -29,36 +29,35 @@ class HomeSeeds:
         except NudgeError as error:
             version = _version(self._home.roles / f"{agent.role}.yaml")
             return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
-        return Wanted(Source.ROLE, where, tuple(_spec(one) for one in role.reminders))
+        asked = (Asked(one.name, one.definition, f"{where}, reminder {one.name}") for one in role.reminders)
+        return Wanted(Source.ROLE, where, tuple(asked))
 
     def check_roles(self, now: Instant, zone: str) -> list[str]:
-        """The names of all roles, once each of their reminders could be made."""
+        """The names of all roles, if each of their reminders can be made; else the first mistake, as an error."""
         roles = load_roles(self._home)
         for file, role in roles.items():
             names: set[str] = set()
             for one in role.reminders:
-                where = f"{self._home.roles / file}.yaml, reminder {one.name}"
+                where = f"{self._home.roles / file}.yaml, line {one.line}: {one.name}"
                 if one.name in names:
-                    raise ConfigError(f"{where}: two have this name.", next_step="Rename one of them.")
+                    raise ConfigError(f"{where} is the name of two reminders.", next_step="Rename one of them.")
                 names.add(one.name)
                 try:
-                    make_reminder(
-                        _spec(one), reminder_id="r-000000", agent=file, now=now, zone=zone, source=Source.ROLE
-                    )
+                    make_reminder(one.definition, agent=file, now=now, zone=zone, source=Source.ROLE)
                 except NudgeError as error:
                     raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from None
         return sorted(roles)
 
     def of_routines(self, agent: Agent) -> Wanted:
-        specs: list[ReminderSpec] = []
+        asked: list[Asked] = []
         problems: list[Problem] = []
         for file in routine_files(self._folder(agent)):
             ref = f"routines/{file.name}"
             try:
-                specs.append(read_routine(file, ref))
+                asked.append(read_routine(file, ref))
             except NudgeError as error:
                 problems.append(Problem(str(error), _version(file), ref))
-        return Wanted(Source.FILE, f"{agent.name}'s routines", tuple(specs), tuple(problems))
+        return Wanted(Source.FILE, f"{agent.name}'s routines", tuple(asked), tuple(problems))
 
     def stamp(self, agent: Agent) -> Hashable:
         return tuple((file.name, _stamp(file)) for file in routine_files(self._folder(agent)))
@@ -77,21 +76,8 @@ def _stamp(file: Path) -> str:
 
 
 def _version(file: Path) -> str:
-    """The same as long as the content is: saving a broken file once more is no news."""
+    """The same as long as the content is: saving a broken file again is no news."""
     try:
         return blake2s(file.read_bytes(), digest_size=8).hexdigest()
     except OSError:
         return ""
-
-
-def _spec(reminder: RoleReminder) -> ReminderSpec:
-    return ReminderSpec(
-        message=reminder.message,
-        name=reminder.name,
-        priority=reminder.priority,
-        to_person=reminder.to_person,
-        late=reminder.late,
-        chain=reminder.chain,
-        **timing_fields(reminder.schedule),
-        **condition_fields(reminder.condition),
-    )

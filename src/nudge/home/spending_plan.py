@@ -12,7 +12,7 @@ from typing import Any
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.settings import Settings
 from nudge.spending.allowance import DayTurn
-from nudge.spending.books import SpendingPlan
+from nudge.spending.budgets import SpendingPlan
 from nudge.spending.money import Micros, parse_money
 from nudge.spending.routing import EVERY_TIER, STANDARD, Routes
 

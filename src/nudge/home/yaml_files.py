@@ -25,8 +25,7 @@ _WORDS: Final = {
 
 
 def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
-    """The mapping a text holds, with the positions of its lines. `what` says of what it should be one, and `starts`
-    how to begin it."""
+    """The mapping in a text, with the positions of its lines. `what` names it, `starts` shows how to begin."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -35,13 +34,13 @@ def read_mapping(text: str, where: str, *, what: str, starts: str) -> Any:
         document: Any = YAML(typ="rt").load(text)
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else "?"
-        raise ConfigError(f"{where}, line {line}: {error.problem}.", next_step="Mend the YAML there.") from None
+        raise ConfigError(f"{where}, line {line}: {error.problem}.", next_step="Fix the YAML there.") from None
     except RecursionError:
         raise ConfigError(f"{where} is nested too deeply.", next_step="Check the file.") from None
     except (YAMLError, ValueError) as error:  # a date that is none is a ValueError
-        raise ConfigError(f"{where} cannot be read: {error}.", next_step="Check the file.") from None
+        raise ConfigError(f"Cannot read {where}: {error}.", next_step="Check the file.") from None
     if not isinstance(document, dict):
-        raise ConfigError(f"{where}: {what} is a mapping.", next_step=f"Start it with '{starts}'.")
+        raise ConfigError(f"{where}: {what} must be a mapping.", next_step=f"Start it with '{starts}'.")
     return document
 
 
@@ -66,13 +65,13 @@ def checked(model: type[M], document: Any, where: str) -> M:
         return model.model_validate(document)
     except ValidationError as error:
         first = error.errors()[0]
-        line = _line_of(document, first["loc"])
+        line = line_of(document, first["loc"])
         field = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where}, line {line}: {field}: {_in_words(error)}.", next_step="Mend that field.") from None
+        raise ConfigError(f"{where}, line {line}: {field}: {_in_words(error)}.", next_step="Fix that field.") from None
 
 
-def _line_of(document: Any, location: tuple[int | str, ...]) -> int:
-    """Where in the file the field stands, or where the mapping stands that lacks it."""
+def line_of(document: Any, location: tuple[int | str, ...]) -> int:
+    """The line of the field, or of the mapping that lacks it."""
     position: Any = document
     line: int = position.lc.line
     for part in location:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from nudge.progress.injection import Nudge, Urgency
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, Resource
+from nudge.progress.tools import LOOKING_KINDS, ToolKind
 
 
 class EnforcementLevel(IntEnum):
@@ -47,6 +48,8 @@ Use: TypeAlias = tuple[Resource, int, int]
 Verdict: TypeAlias = tuple[EnforcementLevel, EnforcementLevel, bool, Use | None]
 """The level that is enforced, the level the run is told about (they differ where a limit or a mode only warns), whether
 it stops, and the use that decided."""
+
+CRITICAL = "CRITICAL: Wrap up immediately. Complete current task and stop."
 
 NONE, WARN, RESTRICTED, HARD = EnforcementLevel
 _STRICT, _ADVISORY, _SOFT = BudgetEnforcementMode
@@ -99,12 +102,13 @@ def judge(
 
 
 def budget_nudge(use: Use, band: EnforcementLevel, tuning: EconomicsTuning) -> Nudge:
-    """What the model is told: the text goes by what remains, the urgency by the level. Percentages are cut, not
+    """What the model is told: the text goes by what remains, the urgency by the level. The level that takes the tools
+    away says CRITICAL from its first moment, exactly 95 %, because its nudge comes only once. Percentages are cut, not
     rounded, so that nobody reads 15 % remaining while it is already less."""
     _, used, limit = use
     remaining = max(0, limit - used)
-    if remaining * 100 < tuning.critical_below_percent * limit:
-        text = "CRITICAL: Wrap up immediately. Complete current task and stop."
+    if band is HARD or remaining * 100 < tuning.critical_below_percent * limit:
+        text = CRITICAL
     elif remaining * 100 < tuning.warning_below_percent * limit:
         text = (
             f"WARNING: Only {remaining * 100 // limit}% budget remaining. "
@@ -115,6 +119,17 @@ def budget_nudge(use: Use, band: EnforcementLevel, tuning: EconomicsTuning) -> N
     return Nudge(text, _URGENCY[band])
 
 
+def denied_tool(kind: ToolKind | None, level: EnforcementLevel, *, closing: bool) -> str | None:
+    """Why a tool of this kind may not be used at this level, in words for the model; None if it may."""
+    if closing:
+        return "The run is wrapping up: no more tools. Write the closing report."
+    if level >= HARD:
+        return "The budget is nearly used up: no more tools. Finish with what you have, in words."
+    if level >= RESTRICTED and kind not in LOOKING_KINDS and kind is not ToolKind.FINISH:
+        return "The budget is nearly used up: only reading and finishing tools are left. Finish with what you have."
+    return None
+
+
 def remaining_calls(uses: Sequence[Use], calls: int) -> int | None:
     """How many more calls of the average size so far fit every limit. None while there is nothing to average."""
     estimates = [max(0, limit - used) * calls // used for _, used, limit in uses if used > 0 and calls > 0]
@@ -122,13 +137,14 @@ def remaining_calls(uses: Sequence[Use], calls: int) -> int | None:
 
 
 def may_start_task(mode: BudgetEnforcementMode, uses: Sequence[Use], calls: int, tuning: EconomicsTuning) -> bool:
-    """Whether a new task may be started, which asks for more than going on with the current one.
+    """Whether a new task may be started, which takes more than going on with the current one.
 
     Below 70 %: always. From exactly 70 to exactly 90 %: if three more calls of the average size fit (unknown sizes
-    fit). Above 90 %: only where the mode does not stop runs at all.
+    fit). Above 90 %: no. A mode that never stops a run always allows a task: what it allows above 90 % it cannot refuse
+    below.
     """
     worst = worst_of(uses)
-    if worst is None:
+    if worst is None or mode is not _STRICT:
         return True
     _, used, limit = worst
     if used * 100 < tuning.task_gate_percent * limit:
@@ -136,4 +152,4 @@ def may_start_task(mode: BudgetEnforcementMode, uses: Sequence[Use], calls: int,
     if used * 100 <= tuning.task_gate_closes_percent * limit:
         left = remaining_calls(uses, calls)
         return left is None or left >= tuning.task_gate_calls
-    return mode is not _STRICT
+    return False

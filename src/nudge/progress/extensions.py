@@ -1,7 +1,7 @@
 """Extensions: a run asks a person for more tokens. Asking grants nothing; only an answer in time does.
 
-The person is protected from being asked all day: at most three extensions, and a pause after every answer, also after
-a no and after silence.
+The person is not asked all day: at most three extensions, and a pause after every answer, also after a no and after
+silence.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from nudge.progress.run_limits import EconomicsTuning
 
 @dataclass(frozen=True, slots=True)
 class ExtensionRequest:
-    """A run's wish for more tokens, as it is put before a person. Fields can also be read as items.
+    """A run's request for more tokens, as a person sees it. Fields can also be read as items.
 
-    `can_request` False means that nobody is to be asked (and `id` is 0); `refused_because` then says why, and
-    `retry_at` from when on it would be allowed, where that is known. `deadline` is the first moment at which an answer
-    comes too late.
+    `can_request` False means: ask nobody (and `id` is 0). `refused_because` then says why, and `retry_at` when it would
+    be allowed, if that is known. `deadline` is the first moment at which an answer comes too late.
 
     >>> request = ExtensionRequest(id=1, can_request=True, additional_tokens=200_000, reason="Finish the tests",
     ...                            extensions_granted=0, max_extensions=3)
@@ -73,24 +72,24 @@ class Extensions:
             if not is_whole(value):
                 raise UsageError(f"{value!r} is not a whole number ({field.name}).")
 
-    def settle(self, now: Instant) -> Extensions:
-        """Silence is a no: a request that is open at its deadline, or later, is denied as of the deadline."""
+    def at(self, now: Instant) -> Extensions:
+        """The history as of `now`. Silence is a no: a request that is open at its deadline is denied as of then."""
         if self.pending_until is None or now < self.pending_until:
             return self
         return replace(self, answered_at=self.pending_until, pending_until=None, pending_tokens=0)
 
-    def ask(
+    def requested(
         self, additional_tokens: int, reason: str, now: Instant, tuning: EconomicsTuning
     ) -> tuple[Extensions, ExtensionRequest]:
-        """Open a request, or say why there must be none. Exactly the cooldown after the last answer is late enough."""
+        """The history with a new request, or a request that says why there must be none."""
         if not is_whole(additional_tokens) or additional_tokens <= 0:
             raise UsageError(
-                f"An extension of {additional_tokens!r} tokens is none.", next_step="Ask for a whole number above 0."
+                f"An extension cannot be {additional_tokens!r} tokens.", next_step="Ask for a whole number above 0."
             )
         if not reason.strip():
             raise UsageError("An extension needs a reason.", next_step="Say what the tokens are for.")
-        settled = self.settle(now)
-        refused, retry_at = settled._refusal(now, tuning)
+        settled = self.at(now)
+        refused, retry_at = settled.refusal(now, tuning)
         number = settled.asked + 1
         deadline = Instant(now + tuning.extension_deadline_seconds * SECOND)
         request = ExtensionRequest(
@@ -108,13 +107,13 @@ class Extensions:
             return settled, request
         return replace(settled, asked=number, pending_tokens=additional_tokens, pending_until=deadline), request
 
-    def answer(self, request_id: int, yes: bool, now: Instant) -> tuple[Extensions, int]:
-        """Answer a request; the second value is how many tokens it gave.
+    def answered(self, request_id: int, yes: bool, now: Instant) -> tuple[Extensions, int]:
+        """The history with a request answered, and how many tokens the answer gave.
 
-        It gives none where the request was refused, answered or overtaken by its deadline: a second press of the key
-        or a late yes never grants.
+        It gives none if the request was refused, answered before or past its deadline: a second key press or a late yes
+        never grants.
         """
-        settled = self.settle(now)
+        settled = self.at(now)
         if settled.pending_until is None or request_id != settled.asked:
             return settled, 0
         tokens = settled.pending_tokens if yes else 0
@@ -129,20 +128,23 @@ class Extensions:
             tokens,
         )
 
-    def _refusal(self, now: Instant, tuning: EconomicsTuning) -> tuple[str | None, Instant | None]:
-        if self.pending_until is not None:
-            return "A request is open and not answered yet.", None
+    def refusal(self, now: Instant, tuning: EconomicsTuning) -> tuple[str | None, Instant | None]:
+        """Why nobody may be asked now, and from when on; None and None if they may. Exactly the cooldown after the last
+        answer is late enough."""
+        if self.pending_until is not None and now < self.pending_until:
+            return "A request is still open.", None
         if self.granted >= tuning.max_extensions:
             return f"All {tuning.max_extensions} extensions are used.", None
-        if self.answered_at is not None:
-            again = Instant(self.answered_at + tuning.extension_cooldown_seconds * SECOND)
+        answered_at = self.answered_at if self.pending_until is None else self.pending_until
+        if answered_at is not None:
+            again = Instant(answered_at + tuning.extension_cooldown_seconds * SECOND)
             if now < again:
                 return f"The last answer is less than {tuning.extension_cooldown_seconds} seconds old.", again
         return None, None
 
 
 class Approval(StrEnum):
-    """How a request ended. Only GRANTED is a yes; the others differ so that the log can say why it was a no."""
+    """How a request ended. Only GRANTED is a yes; the others say why it was a no."""
 
     GRANTED = "granted"
     DENIED = "denied"
@@ -155,7 +157,7 @@ class Approval(StrEnum):
 
 
 class Approver(Protocol):
-    """Puts a request before a person and returns by its deadline at the latest: silence is a no.
+    """Shows a request to a person and returns by its deadline: silence is a no.
 
     It changes no budget. Whoever asked calls `grant` or `deny` with the moment at which the answer came.
     """

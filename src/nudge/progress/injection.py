@@ -1,14 +1,15 @@
 """The injection budget: how much the governors may say to the model before one call.
 
-Nudges steer only while they are rare. Every governor hands in what it would like to say, and this module picks: the
-most urgent first, as many as fit, and nothing that was already said just before the previous call.
+Nudges work only while they are rare. Every governor hands in what it would like to say, and this module picks: the most
+urgent first, as many as fit, and nothing that was said just before the previous call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import Any
 
 from nudge.errors import UsageError
 from nudge.numbers import is_whole
@@ -19,7 +20,7 @@ SEPARATOR = "\n"
 
 
 class Urgency(IntEnum):
-    """How much a nudge may push others aside. Equal urgencies keep the order in which they were handed in."""
+    """Which nudge goes first. Equal ones keep the order in which they were handed in."""
 
     HINT = 1
     WARNING = 2
@@ -36,14 +37,14 @@ class Nudge:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """What goes into one model call. `held_back` is what was left out, so that nothing vanishes unseen."""
+    """What goes into one model call. `held_back` is what was left out, so that nothing is lost unseen."""
 
     nudges: tuple[Nudge, ...] = ()
     held_back: tuple[Nudge, ...] = ()
 
     @property
     def text(self) -> str:
-        """The nudges as one text, a line each; empty where there is nothing to say."""
+        """The nudges as one text, a line each; empty if there are none."""
         return SEPARATOR.join(nudge.text for nudge in self.nudges)
 
     @property
@@ -62,7 +63,7 @@ def inject(
 
     A text that was in `after` is held back this time, whatever its urgency, and may come again in the next call. One
     that is too long for the room left is held back whole, because half a warning misleads; a shorter, less urgent one
-    may still fit. A limit of 0 silences every governor.
+    may still fit. A limit of 0 silences every governor. Nothing is changed.
 
     >>> first = inject([Nudge("Budget at 70%."), Nudge("Stop.", Urgency.CRITICAL)], max_tokens=10)
     >>> first.text
@@ -87,3 +88,46 @@ def inject(
         chosen.append(nudge)
         characters = grown
     return Injection(tuple(chosen), tuple(held_back))
+
+
+@dataclass(slots=True)
+class Told:
+    """What the model was told before its last call, and what since then: nothing is said twice in a row, and what is
+    said between two calls shares one budget."""
+
+    max_tokens: int = DEFAULT_INJECTION_TOKENS
+    before: list[str] = field(default_factory=list)
+    since: list[str] = field(default_factory=list)
+    unsaid: tuple[Nudge, ...] = ()
+
+    def choose(self, nudges: Iterable[Nudge]) -> tuple[Nudge, ...]:
+        """Pick what to say now, and remember it."""
+        nudges = (*self.unsaid, *nudges)
+        self.unsaid = ()
+        if not nudges:
+            return ()
+        room = self.max_tokens - estimate_tokens(SEPARATOR.join(self.since))
+        already = Injection(tuple(Nudge(text) for text in (*self.before, *self.since)))
+        chosen = inject(nudges, max_tokens=max(0, room), after=already).nudges
+        self.since += [nudge.text for nudge in chosen]
+        return chosen
+
+    def keep(self, nudges: Iterable[Nudge]) -> None:
+        """Keep what could not be said, because the call was refused, for the next time."""
+        self.unsaid = tuple(dict.fromkeys((*self.unsaid, *nudges)))
+
+    def next_call(self) -> None:
+        """Close what goes into one call: the next nudges are for the call after it."""
+        self.before, self.since = self.since, []
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "before": self.before,
+            "since": self.since,
+            "unsaid": [[nudge.text, int(nudge.urgency)] for nudge in self.unsaid],
+        }
+
+    def restore(self, data: Mapping[str, Any]) -> None:
+        """Go on from what `to_json` wrote."""
+        self.before, self.since = [str(text) for text in data["before"]], [str(text) for text in data["since"]]
+        self.unsaid = tuple(Nudge(str(text), Urgency(urgency)) for text, urgency in data["unsaid"])

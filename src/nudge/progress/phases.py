@@ -6,87 +6,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from typing import Any
 
 from nudge.errors import UsageError
 from nudge.numbers import is_whole
 from nudge.progress.injection import Nudge, Urgency
-
-
-class ToolKind(StrEnum):
-    """READ takes in one file, SEARCH looks around, EDIT changes something, RUN executes, PLAN writes a plan down."""
-
-    READ = "read"
-    SEARCH = "search"
-    EDIT = "edit"
-    RUN = "run"
-    PLAN = "plan"
-
-
-DEFAULT_TOOL_KINDS: Mapping[str, ToolKind] = {
-    "read_file": ToolKind.READ,
-    "read": ToolKind.READ,
-    "glob": ToolKind.SEARCH,
-    "grep": ToolKind.SEARCH,
-    "list_files": ToolKind.SEARCH,
-    "ls": ToolKind.SEARCH,
-    "write_file": ToolKind.EDIT,
-    "edit_file": ToolKind.EDIT,
-    "write": ToolKind.EDIT,
-    "edit": ToolKind.EDIT,
-    "multiedit": ToolKind.EDIT,
-    "apply_patch": ToolKind.EDIT,
-    "bash": ToolKind.RUN,
-    "shell": ToolKind.RUN,
-    "plan": ToolKind.PLAN,
-    "update_plan": ToolKind.PLAN,
-    "todo_write": ToolKind.PLAN,
-    "todowrite": ToolKind.PLAN,
-}
-
-
-class ToolKinds:
-    """A table from tool names to kinds. Case does not matter.
-
-    A name itself beats a pattern (`*`, `?`, `[…]` as in file names), patterns are tried in their order, and what is
-    given beats the defaults. An unknown tool has no kind and leaves the phase as it is.
-
-    >>> kinds = ToolKinds({"mcp__*__read_*": "read", "Deploy": ToolKind.RUN})
-    >>> kinds["mcp__files__read_text"], kinds["deploy"], kinds["Edit_File"], kinds["weather"]
-    (<ToolKind.READ: 'read'>, <ToolKind.RUN: 'run'>, <ToolKind.EDIT: 'edit'>, None)
-    """
-
-    __slots__ = ("_names", "_patterns")
-
-    def __init__(self, tools: Mapping[str, ToolKind | str] | None = None) -> None:
-        given = {name.lower(): _kind(name, kind) for name, kind in (tools or {}).items()}
-        self._patterns = [(name, kind) for name, kind in given.items() if _is_pattern(name)]
-        self._names = {name: kind for name, kind in given.items() if not _is_pattern(name)}
-
-    def __getitem__(self, tool: str) -> ToolKind | None:
-        name = tool.lower()
-        exact = self._names.get(name)
-        if exact is not None:
-            return exact
-        for pattern, kind in self._patterns:
-            if fnmatchcase(name, pattern):
-                return kind
-        return DEFAULT_TOOL_KINDS.get(name)
-
-
-def _is_pattern(name: str) -> bool:
-    return any(character in name for character in "*?[")
-
-
-def _kind(tool: str, kind: ToolKind | str) -> ToolKind:
-    try:
-        return ToolKind(kind)
-    except ValueError as error:
-        raise UsageError(
-            f"{kind!r} is no kind of tool (for {tool!r}).", next_step=f"Use one of {', '.join(ToolKind)}."
-        ) from error
-
+from nudge.progress.tools import ToolKind, ToolKinds, target_of
 
 SATURATION = 10
 
@@ -98,7 +23,7 @@ _PLAN_SENTENCE = re.compile(r"\b(?:my|the|our) plan is to\b", re.IGNORECASE)
 
 
 class Phase(StrEnum):
-    """The order is the order in which a run passes them. Acting and verifying alternate."""
+    """The phases in the order in which a run passes them. Acting and verifying alternate."""
 
     EXPLORATION = "exploration"
     PLANNING = "planning"
@@ -117,12 +42,12 @@ class PhaseReport:
 
 
 class PhaseTracker:
-    """Follows a run through its phases and nudges it once where it lingers, rushes or repeats itself.
+    """Follows a run through its phases and nudges it once if it reads too long, edits too soon or repeats itself.
 
-    Reading leads to EXPLORATION only until the first edit; edits lead to ACTING; a command after an edit is taken for
-    VERIFYING, one before leaves the phase alone; a plan tool, or a message with a plan in it, leads to PLANNING, after
-    an edit no more. Each nudge is given once per spell: an edit ends a spell of reading, a call outside the loop ends
-    a spell of repeating, `begin_task` ends them all.
+    Reading leads to EXPLORATION until the first edit. Edits lead to ACTING. A command after an edit is VERIFYING, one
+    before leaves the phase alone. A plan tool, or a message with a plan in it, leads to PLANNING until the first edit.
+    Each nudge comes once per spell: an edit ends a spell of reading, a call outside the loop ends a spell of repeating,
+    `begin_task` ends them all.
 
     >>> tracker = PhaseTracker(saturation=2)
     >>> tracker.record_tool("read_file", target="a.py").phase
@@ -136,7 +61,6 @@ class PhaseTracker:
     __slots__ = (
         "_edited",
         "_explored",
-        "_kinds",
         "_phase",
         "_planned",
         "_reads",
@@ -144,51 +68,75 @@ class PhaseTracker:
         "_saturation",
         "_seen",
         "_stuck",
+        "kinds",
     )
     _SAVED = ("edited", "explored", "planned", "saturated", "stuck")
 
     def __init__(self, tools: Mapping[str, ToolKind | str] | None = None, *, saturation: int = SATURATION) -> None:
-        """`tools` adds names and patterns to the default table; `saturation` is how many files may be read before the
-        first edit, or between two, without a nudge: the nudge comes with exactly that many."""
+        """`tools` adds names and patterns to the default table. The nudge to stop reading comes with exactly
+        `saturation` files, before the first edit or between two."""
         if not is_whole(saturation) or saturation < 1:
             raise UsageError(
-                f"A saturation of {saturation!r} files nudges before anything is read.", next_step="Use 1+."
+                f"A saturation of {saturation!r} files nudges before anything is read.", next_step="Use 1 or more."
             )
-        self._kinds = ToolKinds(tools)
+        self.kinds = ToolKinds(tools)
         self._saturation = saturation
         self.begin_task()
 
     @property
     def phase(self) -> Phase:
+        """Where the run is now."""
         return self._phase
 
+    @property
+    def edited(self) -> bool:
+        """Whether this task has made an edit."""
+        return self._edited
+
+    def __repr__(self) -> str:
+        return f"<PhaseTracker {self._phase}: {self._reads} files read{', edited' if self._edited else ''}>"
+
     def begin_task(self) -> None:
-        """A new task, such as one from a person's message: back to EXPLORATION, nothing read, planned or edited."""
+        """Start over for a new task: back to EXPLORATION, nothing read, planned or edited."""
         self._phase = Phase.EXPLORATION
         self._edited = self._explored = self._planned = self._saturated = self._stuck = False
         self._reads = 0
         self._seen: set[str] = set()
 
     def wrap_up(self) -> PhaseReport:
-        """The run closes with its report. Only `begin_task` leads out of this phase."""
+        """Enter WRAPUP: the run closes with its report. Only `begin_task` leads out of this phase."""
         return self._enter(Phase.WRAPUP)
 
     def record_message(self, text: str) -> PhaseReport:
-        """Something the model wrote, which may be a plan."""
+        """Note something the model wrote, which may be a plan."""
         if not has_plan(text):
             return PhaseReport(self._phase)
         self._planned = True
         return self._enter(self._phase if self._edited else Phase.PLANNING)
 
-    def record_tool(self, tool: str, *, target: str | None = None, looping: bool = False) -> PhaseReport:
-        """A tool call. `target` is the file it reads: reading the same file again, or its next page, is no second
-        file. Without targets every read counts. `looping` is the loop detector's verdict on this call."""
+    def record_tool(
+        self,
+        tool: str,
+        args: object = None,
+        *,
+        target: str | None = None,
+        looping: bool = False,
+        failed: bool = False,
+    ) -> PhaseReport:
+        """Note a tool call and say where the run is now.
+
+        `target` is the file it reads, if `args` do not name it: the same file again, or its next page, is no second
+        file. Without a target every read counts. `looping` is the loop detector's verdict on this call. An edit that
+        `failed` is no edit.
+        """
+        if target is None:
+            target = target_of(args)
         nudges: list[Nudge] = []
         if looping and not self._stuck:
             nudges.append(_STUCK)
         self._stuck = looping
         phase = self._phase
-        match self._kinds[tool]:
+        match self.kinds.of(tool, args):
             case ToolKind.READ | ToolKind.SEARCH as kind:
                 self._explored = True
                 phase = phase if self._edited else Phase.EXPLORATION
@@ -197,7 +145,7 @@ class PhaseTracker:
             case ToolKind.PLAN:
                 self._planned = True
                 phase = phase if self._edited else Phase.PLANNING
-            case ToolKind.EDIT:
+            case ToolKind.EDIT if not failed:
                 if not (self._edited or self._explored or self._planned):
                     nudges.append(_UNPLANNED)
                 self._edited, self._saturated, self._reads = True, False, 0
@@ -208,7 +156,7 @@ class PhaseTracker:
         return self._enter(phase, tuple(nudges))
 
     def to_json(self) -> dict[str, Any]:
-        """What a checkpoint needs; the table and the threshold belong to the configuration."""
+        """What a checkpoint needs. The table and the threshold belong to the configuration. Changes nothing."""
         return {
             "phase": self._phase.value,
             "reads": self._reads,
@@ -228,7 +176,7 @@ class PhaseTracker:
             setattr(self, f"_{name}", flag)
 
     def _saturates(self, target: str | None) -> bool:
-        """Count a file; True exactly when the spell becomes too long. After that nothing needs to be remembered."""
+        """Count a file. True exactly when the spell becomes too long; after that there is nothing to remember."""
         if self._saturated or (target is not None and target in self._seen):
             return False
         if target is not None:
@@ -246,8 +194,8 @@ class PhaseTracker:
 
 
 def has_plan(text: str) -> bool:
-    """Whether a message holds a plan: a heading or an announcement with the word "plan" and at least two items of a
-    list below it, or the words "my plan is to". Text inside code fences is not read."""
+    """Whether a message holds a plan: a heading or an announcement with the word "plan" and a list of at least two
+    items below it, or the words "my plan is to". Text inside code fences does not count."""
     announced, items, fenced = False, 0, False
     for line in text.splitlines():
         if line.lstrip().startswith("```"):

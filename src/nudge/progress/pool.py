@@ -1,30 +1,27 @@
-"""A budget shared by an agent and the subagents it starts in parallel."""
+"""A budget shared by an agent and the subagents it starts in parallel, in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.instants import MINUTE, Instant, Moment, as_instant, from_timedelta, to_datetime
+from nudge.instants import Instant, Moment, as_instant, from_timedelta, to_datetime
 from nudge.numbers import is_whole
-from nudge.progress.pool_rules import CHILD_GETS_PERCENT, PARENT_KEEPS_PERCENT, check_percents
-from nudge.progress.pool_tree import Holder, PoolTree, ReservationState
+from nudge.progress.pool_rules import (
+    CHILD_GETS_PERCENT,
+    PARENT_KEEPS_PERCENT,
+    RESERVATION_LASTS,
+    Holder,
+    PoolTree,
+    Reservation,
+    ReservationState,
+    Sharing,
+)
 
-RESERVATION_LASTS = timedelta(microseconds=10 * MINUTE)
 JSON_VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """What a subagent was given. It is stale at `expires_at`, unless spending or `renew` moves that on."""
-
-    name: str
-    parent: str
-    granted: int
-    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +57,7 @@ class BudgetPool:
     (20000, 5000)
     """
 
-    __slots__ = ("_gets", "_lasts", "_overrun", "_owner", "_tree")
+    __slots__ = ("_overrun", "_tree")
 
     def __init__(
         self,
@@ -75,28 +72,28 @@ class BudgetPool:
         the last sign of its subagent."""
         if not is_whole(total) or total <= 0:
             raise UsageError(f"A pool of {total!r} has nothing to share.", next_step="Use a whole number above 0.")
-        check_percents(keeps_percent, gets_percent)
-        self._gets = gets_percent
-        self._lasts = from_timedelta(lasts)
-        if self._lasts <= 0:
-            raise UsageError("A reservation that lasts no time is never open.", next_step="Use a duration above 0.")
+        sharing = Sharing(keeps_percent, gets_percent, from_timedelta(lasts))
         self._overrun = 0
-        self._owner = Holder(owner, None, total)
-        self._tree = PoolTree(self._owner, keeps_percent)
+        self._tree = PoolTree(Holder(owner, None, total), sharing)
+
+    def __repr__(self) -> str:
+        return (
+            f"<BudgetPool of {self._tree.owner.name!r}: {self.used} used and {self.reserved} reserved of {self.total}>"
+        )
 
     @property
     def total(self) -> int:
-        return self._owner.granted
+        return self._tree.owner.granted
 
     @property
     def used(self) -> int:
         """What is spent inside the pool, by everybody."""
-        return self._tree.consumed(self._owner)
+        return self._tree.consumed(self._tree.owner)
 
     @property
     def reserved(self) -> int:
         """What subagents hold and have not spent."""
-        return self._tree.reserved(self._owner)
+        return self._tree.reserved(self._tree.owner)
 
     @property
     def overrun(self) -> int:
@@ -111,18 +108,18 @@ class BudgetPool:
         Names are used once. Refused where the share would be below `need`: a subagent that cannot finish had better not
         start.
         """
-        instant = as_instant(now)
-        self.expire(instant)
-        above = self._owner.name if parent is None else parent
-        holder = self._tree.admit(name, above, cap, need, self._gets)
-        self._tree.sign_of_life(holder, instant + self._lasts)
-        return Reservation(name, above, holder.granted, to_datetime(Instant(instant + self._lasts)))
+        holder = self._at(now).reserve(name, parent, cap, need, as_instant(now))
+        assert holder.parent is not None
+        assert holder.expires_at is not None
+        return Reservation(name, holder.parent, holder.granted, to_datetime(Instant(holder.expires_at)))
 
     def available(self, name: str, now: Moment) -> int:
-        """What a member may spend now: everything it neither spent nor handed on; nothing once it is closed."""
-        self.expire(now)
-        holder = self._tree.member(name)
-        return self._tree.room(holder) if holder.is_open else 0
+        """What a member may spend now: everything it neither spent nor handed on; nothing once it is closed.
+
+        What went stale is taken back first, as by every method that is told the time.
+        """
+        tree = self._at(now)
+        return tree.free(tree.member(name))
 
     def spend(self, name: str, amount: int, now: Moment) -> Spending:
         """Record what a member spent. It counts as a sign of life, for it and for everybody above it.
@@ -130,55 +127,43 @@ class BudgetPool:
         A reservation that is closed already, as when a call of a stopped subagent came back late, is not opened by it;
         the amount is covered from above. The owner covers what it can even after it was stopped.
         """
-        instant = as_instant(now)
-        self.expire(instant)
-        holder = self._tree.member(name)
+        tree = self._at(now)
+        holder = tree.member(name)
         if not is_whole(amount) or amount < 0:
             raise UsageError(f"{name!r} cannot spend {amount!r}.", next_step="Give a whole number from 0.")
         charged = 0
-        if holder.is_open or holder is self._owner:
-            charged = min(amount, self._tree.room(holder))
+        if holder.is_open or holder is tree.owner:
+            charged = min(amount, tree.room(holder))
             holder.used += charged
         if holder.is_open:
-            self._tree.sign_of_life(holder, instant + self._lasts)
+            tree.heard_of(holder, as_instant(now))
         rest = amount - charged
-        for above in self._tree.above(holder):
-            if above.is_open or above is self._owner:
-                covered = min(rest, self._tree.left(above) if above.is_open else self._tree.room(above))
+        for above in tree.above(holder):
+            if above.is_open or above is tree.owner:
+                covered = min(rest, tree.left(above) if above.is_open else tree.room(above))
                 above.absorbed += covered
                 rest -= covered
         self._overrun += rest
         return Spending(charged, amount - charged - rest, rest)
 
     def renew(self, name: str, now: Moment) -> None:
-        """A sign of life without spending."""
-        instant = as_instant(now)
-        self.expire(instant)
-        self._tree.sign_of_life(self._tree.open_member(name), instant + self._lasts)
+        """Give a sign of life without spending."""
+        self._at(now).renew(name, as_instant(now))
 
     def release(self, name: str, now: Moment) -> int:
-        """A subagent is done: what it did not use goes back to its parent, and that amount is returned. Whoever it
-        started is stopped with it. What was given back already, in whatever way, cannot be given back again."""
-        self.expire(now)
-        holder = self._tree.open_member(name)
-        if holder is self._owner:
-            raise UsageError(f"{name!r} owns the pool and cannot release it.", next_step="Call revoke to stop it.")
-        self._tree.close(holder, ReservationState.RELEASED)
-        return holder.granted - self._tree.consumed(holder)
+        """Close the reservation of a subagent that is done: what it did not use goes back to its parent, and that
+        amount is returned. Whoever it started is stopped with it. What was given back already, in whatever way, cannot
+        be given back again."""
+        return self._at(now).release(name)
 
     def revoke(self, name: str, now: Moment) -> tuple[str, ...]:
         """Stop a member and everybody below it. Returns the names that were open until now, the top one first, so that
         the caller can cancel them. A pool whose owner is stopped hands out nothing any more."""
-        self.expire(now)
-        return self._tree.close(self._tree.open_member(name), ReservationState.REVOKED)
+        return self._at(now).revoke(name)
 
     def expire(self, now: Moment) -> tuple[str, ...]:
-        """Take back what went stale, with everybody below it. Every other method does this first."""
-        closed: list[str] = []
-        for holder in self._tree.stale(as_instant(now)):
-            if holder.is_open:
-                closed.extend(self._tree.close(holder, ReservationState.EXPIRED))
-        return tuple(closed)
+        """Take back what went stale, with everybody below it; the names. Every other method does this first."""
+        return self._tree.expire(as_instant(now))
 
     def state(self, name: str) -> ReservationState:
         return self._tree.member(name).state
@@ -187,9 +172,7 @@ class BudgetPool:
         """The whole pool, closed reservations included, as plain JSON values."""
         return {
             "version": JSON_VERSION,
-            "keeps_percent": self._tree.keeps_percent,
-            "gets_percent": self._gets,
-            "lasts": self._lasts,
+            **asdict(self._tree.sharing),
             "overrun": self._overrun,
             "holders": [asdict(holder) | {"state": holder.state.value} for holder in self._tree],
         }
@@ -201,15 +184,9 @@ class BudgetPool:
             if data["version"] != JSON_VERSION:
                 raise ValueError(f"version {data['version']!r} is not {JSON_VERSION}")
             owner, *others = map(_holder, data["holders"])
-            pool = cls(
-                owner.granted,
-                owner=owner.name,
-                keeps_percent=data["keeps_percent"],
-                gets_percent=data["gets_percent"],
-                lasts=timedelta(microseconds=data["lasts"]),
-            )
-            pool._owner, pool._overrun = owner, int(data["overrun"])
-            pool._tree = PoolTree(owner, data["keeps_percent"])
+            pool = cls(owner.granted, owner=owner.name)
+            sharing = Sharing(data["keeps_percent"], data["gets_percent"], data["lasts"])
+            pool._overrun, pool._tree = int(data["overrun"]), PoolTree(owner, sharing)
             for holder in others:
                 pool._tree.add(holder)
             if owner.parent is not None or any(pool._tree.room(holder) < 0 for holder in pool._tree):
@@ -217,6 +194,11 @@ class BudgetPool:
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise UsageError(f"This is not a budget pool: {error}.", next_step="Start with a new one.") from error
         return pool
+
+    def _at(self, now: Moment) -> PoolTree:
+        """The members as they are then."""
+        self.expire(now)
+        return self._tree
 
 
 def _holder(item: Mapping[str, Any]) -> Holder:

@@ -1,8 +1,8 @@
 """Phase reserves: a part of the run's budget for each phase, so that reading cannot eat what testing needs.
 
-Exploration has 30 %, planning 10 %, acting 40 %, verifying 15 % and wrapping up 5 %. A reserve that was not used flows
-on once its phase is over. Exploration and planning are over with the first edit; acting and verifying take turns until
-the run wraps up, so neither is over while the other lasts and each keeps its own reserve for the way back.
+Exploration has 30 %, planning 10 %, acting 40 %, verifying 15 % and wrapping up 5 %. What a phase does not use flows on
+when it is over. Exploration and planning are over with the first edit. Acting and verifying take turns until the run
+wraps up, so each keeps its own reserve for the way back.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ _OVER = {
 
 @dataclass(frozen=True, slots=True)
 class PhaseReserves:
-    """What each phase has spent of one limit, and what the current one may still spend.
+    """What each phase has spent of one limit, and what the current one may still spend. A value: `enter` and `spend`
+    return a copy.
 
     >>> reserves = PhaseReserves(100_000).spend(10_000)
     >>> reserves.available
@@ -49,26 +50,29 @@ class PhaseReserves:
 
     def __post_init__(self) -> None:
         if not is_whole(self.limit) or self.limit <= 0:
-            raise UsageError(f"Reserves of a limit of {self.limit!r} are empty.", next_step="Use a limit above 0.")
+            raise UsageError(
+                f"There are no reserves of {self.limit!r} tokens.", next_step="Use a whole number above 0."
+            )
         if len(self.percents) != len(_PHASES) or min(self.percents) < 0 or sum(self.percents) != 100:
             raise UsageError(
-                f"The reserves {self.percents} do not share out 100 %.",
+                f"The reserves {self.percents} do not add up to 100 %.",
                 next_step="Give five percentages: exploration, planning, acting, verifying, wrapping up.",
             )
         if len(self.spent) != len(_PHASES) or min(self.spent) < 0:
-            raise UsageError(f"{self.spent} is not what five phases spent.")
+            raise UsageError(
+                f"{self.spent!r} is not what five phases spent.", next_step="Give five whole numbers from 0."
+            )
 
     @property
     def available(self) -> int:
-        """What the current phase may spend: its own reserve and what has flowed on, never another phase's reserve."""
+        """What the current phase may spend: its own reserve and what has flowed on, never the reserve of another."""
         return self.available_to(self.phase)
 
     def available_to(self, phase: Phase) -> int:
         """What a phase may spend.
 
-        Where one phase overran (the size of a call is known only afterwards), the next to spend has less, except for
-        wrapping up: its reserve is there even if the limit is passed already, so that every run can close with a
-        report.
+        If one phase spent too much (the size of a call is known only afterwards), the next one has less. Wrapping up is
+        the exception: its reserve is there even past the limit, so that every run can close with a report.
         """
         free = self.limit - sum(self.spent) - sum(self._kept_for(other) for other in _PHASES if other is not phase)
         if phase is Phase.WRAPUP:
@@ -81,19 +85,19 @@ class PhaseReserves:
         return -(-share // 100) if phase is Phase.WRAPUP else share // 100
 
     def enter(self, phase: Phase) -> PhaseReserves:
-        """Go to a phase. What has flowed on does not flow back: who explores again after edits has only what acting,
-        verifying and wrapping up do not need."""
+        """A copy in that phase. What has flowed on does not flow back: exploring again after edits has only what the
+        later phases do not need."""
         return replace(self, phase=phase, over=self.over | _OVER[phase])
 
     def spend(self, tokens: int) -> PhaseReserves:
-        """Charge the current phase. It records what happened, also where that was more than was available."""
+        """A copy with that much charged to the current phase, even if it is more than was available."""
         if not is_whole(tokens) or tokens < 0:
             raise UsageError(f"A phase cannot spend {tokens!r} tokens.")
         at = _PHASES.index(self.phase)
         return replace(self, spent=(*self.spent[:at], self.spent[at] + tokens, *self.spent[at + 1 :]))
 
     def with_limit(self, limit: int) -> PhaseReserves:
-        """The same spending against another limit, as after an extension."""
+        """A copy with another limit, such as after an extension."""
         return replace(self, limit=limit)
 
     def to_json(self) -> dict[str, Any]:

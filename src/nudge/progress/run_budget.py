@@ -1,4 +1,4 @@
-"""The run budget: whether a run may go on, what it is told on the way, and when a person has to be asked."""
+"""The run budget: whether a run may go on, what it is told on the way, and when to ask a person for more."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
-from nudge.progress.accounting import TokenAccount
 from nudge.progress.enforcement import (
     BudgetCheck,
     EnforcementLevel,
@@ -21,8 +20,8 @@ from nudge.progress.enforcement import (
 )
 from nudge.progress.extensions import ExtensionRequest
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits, whole_microseconds
-from nudge.progress.run_state import RunState
-from nudge.spending.money import DOLLAR, Amount, Micros, as_micros
+from nudge.progress.run_state import RunState, TokenAccount
+from nudge.spending.money import Amount, Micros, as_micros, format_money
 from nudge.tokens import token_use
 
 _NONE, _RESTRICTED, _HARD = EnforcementLevel.NONE, EnforcementLevel.RESTRICTED, EnforcementLevel.HARD
@@ -32,9 +31,9 @@ _FREE = BudgetCheck(True, _NONE, force_text_only=False, restrict_tools=False, nu
 class RunBudget:
     """The budget of one run: tokens, cost, active time and iterations.
 
-    Tell it about every model call and ask it before the next one. It reads no clock: moments are arguments, and time
-    between `pause` and `resume` (waiting for the model or for a person) is not the run's. It is not made for several
-    threads at once; parallel subagents share a `BudgetPool`.
+    Tell it about every model call and ask it before the next one. It reads no clock: moments are arguments, and the
+    time between `pause` and `resume` (waiting for the model or for a person) is not the run's. It belongs to one
+    thread; parallel subagents share a `BudgetPool`.
 
     >>> from datetime import UTC, datetime
     >>> now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -46,24 +45,26 @@ class RunBudget:
     >>> budget.record_call({"input_tokens": 71_000, "output_tokens": 30_000}, cost="0.66")
     >>> budget.check(now).can_continue
     False
+    >>> budget
+    <RunBudget strict: 101,000 of 100,000 tokens, $0.99 of $2.00, 2 calls>
     """
 
-    __slots__ = ("_mark", "_state", "_waits")
+    __slots__ = ("_state",)
 
     def __init__(
         self,
         max_tokens: int | None = 1_000_000,
-        max_cost: Amount | None = 10 * DOLLAR,
+        max_cost: Amount | None = 10,
         max_duration: timedelta | None = timedelta(microseconds=2 * HOUR),
         max_iterations: int | None = None,
         *,
         mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
         tuning: EconomicsTuning | None = None,
     ) -> None:
-        """None lifts a limit; 0 or less is refused. `max_cost` is dollars as text or Decimal, or micro-dollars."""
+        """None lifts a limit; 0 or less is refused. `max_cost` is in dollars."""
         cost = None if max_cost is None else as_micros(max_cost)
         limits = RunLimits(max_tokens, cost, whole_microseconds(max_duration), max_iterations)
-        self._resume(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))
+        self._state = RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning())
 
     @classmethod
     def within(
@@ -73,30 +74,46 @@ class RunBudget:
         mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
         tuning: EconomicsTuning | None = None,
     ) -> RunBudget:
-        """A budget with limits that are values already, such as those of a configuration."""
-        return cls.__new__(cls)._resume(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))
+        """A new budget with these limits, such as those of a configuration."""
+        return cls._of(RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning()))
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> RunBudget:
-        """The budget that `to_json` wrote. Its time starts anew with the next moment it is told."""
-        return cls.__new__(cls)._resume(RunState.from_json(data))
+        """The budget that `to_json` wrote. Its clock starts again with the next moment it is told."""
+        return cls._of(RunState.from_json(data))
 
     def to_json(self) -> dict[str, Any]:
-        """Everything a checkpoint needs, as plain JSON values."""
+        """Everything a checkpoint needs, as plain JSON values. Changes nothing."""
         return self._state.to_json()
+
+    def __repr__(self) -> str:
+        state, limit = self._state, self._state.token_limit
+        tokens = (
+            f"{self.incremental_tokens:,} tokens"
+            if limit is None
+            else f"{self.incremental_tokens:,} of {limit:,} tokens"
+        )
+        cost = format_money(state.cost)
+        if state.limits.cost is not None:
+            cost += f" of {format_money(state.limits.cost)}"
+        return f"<RunBudget {state.mode}: {tokens}, {cost}, {_calls(state.account.calls)}>"
 
     def record_call(
         self, usage: object, cost: Amount = 0, *, kept_output: int | None = None, iteration: bool = True
     ) -> None:
-        """Enter one model call: its usage as the provider reported it (or a TokenUse), and what it cost.
+        """Count one model call: its usage as the provider reported it (or a TokenUse), and what it cost.
 
         `kept_output` is how much of the output goes back into the conversation, if not all of it. A call that is not a
-        turn of the loop, such as the one that writes a summary, passes `iteration=False`.
+        turn of the loop, such as one that writes a summary, passes `iteration=False`.
         """
         use, micros = token_use(usage), as_micros(cost)
-        self._state.account = self._state.account.after_call(use, kept_output)
+        self._state.account = self._state.account.with_call(use, kept_output)
         self._state.cost += micros
         self._state.iterations += iteration
+
+    def record_cost(self, cost: Amount) -> None:
+        """Count money that was spent without a usage, such as the input of a call that failed."""
+        self._state.cost += as_micros(cost)
 
     def set_baseline(self, tokens: int) -> None:
         """Make the opening of the conversation free: the system prompt as estimated before the first call, or better,
@@ -104,21 +121,21 @@ class RunBudget:
         self._state.account = self._state.account.with_baseline(tokens)
 
     def update_baseline(self, tokens_after: int) -> None:
-        """The conversation was compacted to this many tokens. This leaves every count as it is, so the usage never
-        rises by it; what the next call adds to `tokens_after` is new."""
-        self._state.account = self._state.account.compacted(tokens_after)
+        """Note that the conversation was compacted to this many tokens. Every count stays as it is, so the usage never
+        rises; what the next call adds to `tokens_after` is new."""
+        self._state.account = self._state.account.with_context(tokens_after)
 
     def pause(self, now: Moment) -> None:
-        """The run waits from now on. Waits may overlap; the time counts again once all of them are over."""
-        self._tick(as_instant(now))
-        self._waits += 1
+        """Stop the run's clock. Waits may overlap; the time counts again when all of them are over."""
+        self._state.tick(as_instant(now))
+        self._state.waits += 1
 
     def resume(self, now: Moment) -> None:
-        """One wait is over."""
-        if self._waits == 0:
+        """End one wait."""
+        if self._state.waits == 0:
             raise UsageError("The run was not waiting.", next_step="Call pause before resume.")
-        self._tick(as_instant(now))
-        self._waits -= 1
+        self._state.tick(as_instant(now))
+        self._state.waits -= 1
 
     @contextmanager
     def waiting(self, clock: Callable[[], Moment]) -> Iterator[None]:
@@ -129,18 +146,34 @@ class RunBudget:
         finally:
             self.resume(clock())
 
+    def tick(self, now: Moment) -> None:
+        """Count the time up to now. `check`, `pause` and `resume` do this too."""
+        self._state.tick(as_instant(now))
+
+    @property
+    def clock(self) -> tuple[Instant | None, int]:
+        """The last moment the budget was told, and how many waits there are: not in `to_json`, because the time a
+        process was down is not the run's."""
+        return self._state.told_at, self._state.waits
+
+    def set_clock(self, told_at: Instant | None, waits: int) -> None:
+        """Go on with the clock of another process."""
+        self._state.told_at = None if told_at is None else as_instant(told_at)
+        self._state.waits = int(waits)
+
     def begin_run(self) -> None:
-        """Start the next run of the session: usage from zero and the limits without extensions; the totals over all
-        runs, the conversation's size and the number of extensions stay."""
-        self._resume(self._state.next_run())
+        """Start the next run of the session: nothing used, and the limits without extensions. The totals over all runs,
+        the size of the conversation and the number of extensions stay."""
+        self._state = self._state.next_run()
 
     def check(self, now: Moment) -> BudgetCheck:
-        """Ask before each model call. The run's time starts with the first moment the budget is told.
+        """Say what the run may do next, and remember that it was told. The run's time starts with the first moment the
+        budget is told.
 
-        The nudge of a level is given once; it comes again only after the usage fell below the level, as a granted
-        extension makes it.
+        The nudge of a level comes once. It comes again only after the usage fell below the level, as it does when an
+        extension is granted.
         """
-        self._tick(as_instant(now))
+        self._state.tick(as_instant(now))
         state = self._state
         graded, abrupt = state.uses()
         level, band, stop, worst = judge(state.mode, graded, abrupt, state.tuning)
@@ -154,36 +187,44 @@ class RunBudget:
         reason = f"{resource.value} at {used * 100 // limit}%"
         return BudgetCheck(not stop, level, level >= _HARD, level >= _RESTRICTED, nudge, reason)
 
+    def level(self) -> EnforcementLevel:
+        """How tightly the run is held, as of the last moment the budget was told. Changes nothing."""
+        graded, abrupt = self._state.uses()
+        return judge(self._state.mode, graded, abrupt, self._state.tuning)[0]
+
     def allow_task_continuation(self, now: Moment | None = None) -> bool:
         """Whether another task may be started: stricter than `check`, so that a run does not begin what it cannot
-        finish. Without `now` the active time is taken as of the last moment the budget was told."""
+        finish. Without `now` the active time is as of the last moment the budget was told."""
         if now is not None:
-            self._tick(as_instant(now))
+            self._state.tick(as_instant(now))
         state = self._state
         graded, abrupt = state.uses()
         return may_start_task(state.mode, graded + abrupt, state.account.calls, state.tuning)
 
     def request_extension(self, additional_tokens: int, reason: str, *, now: Moment) -> ExtensionRequest:
-        """Ask for more tokens. This grants nothing: show the request to a person, then `grant` or `deny` it."""
+        """Open a request for more tokens. This grants nothing: show it to a person, then `grant` or `deny` it."""
         state = self._state
-        state.extensions, request = state.extensions.ask(additional_tokens, reason, as_instant(now), state.tuning)
+        state.extensions, request = state.extensions.requested(additional_tokens, reason, as_instant(now), state.tuning)
         return request
 
     def grant(self, request: ExtensionRequest, now: Moment) -> bool:
-        """The person said yes. False if that came at the deadline or later, or the request was answered before.
-
-        The tokens of the request are added to the limit; cost, duration and what was used stay as they are.
-        """
-        self._state.extensions, tokens = self._state.extensions.answer(request.id, True, as_instant(now))
+        """Add the tokens of a request to the limit: the person said yes. False, and nothing changes, if that came at
+        the deadline or later, or the request was answered before. Cost, duration and what was used stay as they are."""
+        self._state.extensions, tokens = self._state.extensions.answered(request.id, True, as_instant(now))
         self._state.granted_tokens += tokens
         return tokens > 0
 
     def deny(self, request: ExtensionRequest, now: Moment) -> None:
-        """The person said no, or nobody was there."""
-        self._state.extensions, _ = self._state.extensions.answer(request.id, False, as_instant(now))
+        """Close a request: the person said no, or nobody was there."""
+        self._state.extensions, _ = self._state.extensions.answered(request.id, False, as_instant(now))
+
+    def can_request_extension(self, now: Moment) -> bool:
+        """Whether a request may be opened now. Changes nothing."""
+        return self._state.extensions.refusal(as_instant(now), self._state.tuning)[0] is None
 
     @property
     def mode(self) -> BudgetEnforcementMode:
+        """How strictly the limits are kept."""
         return self._state.mode
 
     @property
@@ -203,12 +244,12 @@ class RunBudget:
 
     @property
     def incremental_tokens(self) -> int:
-        """The tokens enforced: each counted once, less the baseline."""
+        """The tokens that are enforced: each counted once, less the baseline."""
         return self._state.account.incremental_tokens
 
     @property
     def remaining_tokens(self) -> int | None:
-        """What is left of the token limit; None where there is none."""
+        """What is left of the token limit; None if there is none."""
         limit = self._state.token_limit
         return None if limit is None else max(0, limit - self.incremental_tokens)
 
@@ -226,38 +267,40 @@ class RunBudget:
 
     @property
     def cost(self) -> Micros:
-        """Micro-dollars spent in this run."""
+        """What this run has spent."""
         return self._state.cost
 
     @property
     def iterations(self) -> int:
+        """Turns of the loop in this run."""
         return self._state.iterations
 
     @property
     def active_time(self) -> timedelta:
-        """Time the run itself took, up to the last moment the budget was told."""
+        """The time the run itself took, up to the last moment the budget was told."""
         return to_timedelta(self._state.active)
 
     @property
     def extensions_granted(self) -> int:
+        """How often a person said yes, in all runs of the session."""
         return self._state.extensions.granted
 
     @property
     def total_tokens_all_runs(self) -> int:
+        """`total_tokens` of all runs of the session."""
         return self._state.earlier_tokens + self.total_tokens
 
     @property
     def cost_all_runs(self) -> Micros:
+        """`cost` of all runs of the session."""
         return self._state.earlier_cost + self._state.cost
 
-    def _resume(self, state: RunState) -> RunBudget:
-        self._state = state
-        self._mark: Instant | None = None
-        self._waits = 0
-        return self
+    @classmethod
+    def _of(cls, state: RunState) -> RunBudget:
+        budget = cls.__new__(cls)
+        budget._state = state
+        return budget
 
-    def _tick(self, now: Instant) -> None:
-        """Count the time since the last moment told. A clock that goes back adds and takes nothing."""
-        if self._mark is not None and self._waits == 0 and now > self._mark:
-            self._state.active += now - self._mark
-        self._mark = now
+
+def _calls(count: int) -> str:
+    return "1 call" if count == 1 else f"{count:,} calls"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nudge.instants import Instant
 from nudge.progress.compaction import Message
-from nudge.progress.pool_tree import ReservationState
+from nudge.progress.pool_rules import ReservationState
 from nudge.spending.money import Micros
 from nudge.spending.store import SpendingStore
 
@@ -45,7 +45,7 @@ class MemberRow:
 
 
 @dataclass(frozen=True, slots=True)
-class MemberBooks:
+class MemberAccount:
     """A member with what its account says: its limit, what was charged to it, what is held on it, and when its last
     call ended (one that nobody reported on does not count)."""
 

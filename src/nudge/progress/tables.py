@@ -12,8 +12,8 @@ from nudge.database import Database, Row
 from nudge.errors import StoreCorruptError
 from nudge.instants import Instant
 from nudge.progress.compaction import Message
-from nudge.progress.pool_tree import ReservationState
-from nudge.progress.store import ClosedUse, MemberBooks, MemberRow, PoolRow, Session
+from nudge.progress.pool_rules import ReservationState
+from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Session
 
 
 class PoolTable:
@@ -36,9 +36,11 @@ class PoolTable:
         """Write a member's state and expiry."""
         await self._db.run("pools_put_member", _member_params(row))
 
-    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberBooks]:
+    async def members(self, run: str, *, closed: bool = False) -> Sequence[MemberAccount]:
         """The owner and whoever is open, with `closed` everybody, each parent before its children."""
-        return [_books(row) for row in await self._db.all("pools_members", {"run": run, "closed": int(closed)})]
+        return [
+            _member_account(row) for row in await self._db.all("pools_members", {"run": run, "closed": int(closed)})
+        ]
 
     async def member(self, run: str, name: str) -> MemberRow | None:
         row = await self._db.one("pools_member", {"run": run, "name": name})
@@ -65,8 +67,8 @@ def _member(row: Row) -> MemberRow:
     )
 
 
-def _books(row: Row) -> MemberBooks:
-    return MemberBooks(_member(row), row["money_limit"], row["committed"], row["held"], row["called_at"])
+def _member_account(row: Row) -> MemberAccount:
+    return MemberAccount(_member(row), row["money_limit"], row["committed"], row["held"], row["called_at"])
 
 
 class SessionTable:

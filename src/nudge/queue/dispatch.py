@@ -1,9 +1,9 @@
 """The loop that fires timers.
 
-It asks the store for what is due, so that neither start-up nor memory grows with the number of timers. Lanes run side
-by side; within a lane one timer is fired after the other. A handler does its slow work, then settles: everything it
-changes is one transaction with the occurrence's outcome and the next timer. A crash before that leaves the timer as it
-was, and it is fired again; a crash after it leaves the whole of it.
+It asks the store for what is due, so neither start-up nor memory grows with the number of timers. Lanes run side by
+side; within a lane one timer fires after the other. A handler does its slow work, then settles: everything it changes
+is one transaction with the occurrence's outcome and the next timer. After a crash before that commit the timer fires
+again; after a crash behind it nothing is left to do.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from nudge.backoff import Policy, delay, longest
 from nudge.clock import Clock
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.store import QueueStore
-from nudge.queue.timers import LONGEST_DELAY, Lease, Timer
+from nudge.queue.timers import Lease, Timer
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.dispatch")
@@ -30,7 +31,8 @@ RENEW_SECONDS = 15.0
 LONGEST_WAIT_SECONDS = 30.0
 SHARED_WAIT_SECONDS = 5.0
 GRACE_SECONDS = 10.0
-_QUIET_RETRIES = 3  # a service or a store that hiccups is news only when it stays away
+_QUIET_RETRIES = 3  # an outage goes to the feed only if it lasts
+_LONGEST_RETRY = round(longest(Policy.TIMER) * SECOND)
 
 Handler = Callable[["Firing"], Awaitable[None]]
 FailureHook = Callable[[Timer, Exception, Instant], Awaitable[None]]
@@ -50,7 +52,7 @@ class AlreadySettledError(NudgeError):
 
 @dataclass
 class Settlement:
-    """What a firing comes to. Filled inside `async with firing.settle()`, written when the block ends."""
+    """The result of a firing. Fill it inside `async with firing.settle()`; it is written when the block ends."""
 
     timer: Timer
     now: Instant
@@ -65,7 +67,7 @@ class Settlement:
         )
 
     def defer(self, until: Instant, reason: str, **detail: Any) -> None:
-        """The same occurrence later; its row stays open until then."""
+        """Try the same occurrence later; its outcome stays open until then."""
         self.outcome(Result.DEFERRED, reason, final=False, until=rfc3339(until), **detail)
         self.following = self.timer.deferred(until)
 
@@ -78,7 +80,10 @@ class Settlement:
 
 
 class Firing:
-    """One due timer in the hands of its handler. `now` was read once, when it was picked up."""
+    """One due timer, in the hands of its handler. `now` was read once, when the timer was picked up.
+
+    A handler that raises is retried by `policy`, which it may change before it raises.
+    """
 
     def __init__(
         self, timer: Timer, now: Instant, lease: Lease, store: QueueStore, after_commit: Callable[[], None]
@@ -86,21 +91,23 @@ class Firing:
         self.timer = timer
         self.now = now
         self.settled = False
+        self.policy = Policy.TIMER
         self._lease = lease
         self._store = store
         self._after_commit = after_commit
 
     @asynccontextmanager
     async def settle(self) -> AsyncIterator[Settlement]:
-        """One transaction around all that this firing changes. Raises, and writes nothing, if the lane was lost, the
-        timer changed meanwhile, or the occurrence has ended already."""
+        """One transaction around everything that this firing changes. Raises, and writes nothing, if the lane was lost,
+        the timer has changed, or the occurrence already has its outcome."""
         settlement = Settlement(self.timer, self.now)
         set_before = self._store.timers.times_set
         async with self._store.transaction():
             await self._take()
             yield settlement
             if settlement.recorded is None and self.timer.attempts:
-                settlement.outcome(Result.FIRED_LATE, "It worked at last.", attempts=self.timer.attempts + 1)
+                tries = self.timer.attempts + 1
+                settlement.outcome(Result.FIRED_LATE, f"Succeeded on attempt {tries}.", attempts=tries)
             if settlement.recorded and not await self._store.outcomes.record(settlement.recorded):
                 raise AlreadySettledError(settlement.following)
             await self._finish(settlement)
@@ -110,14 +117,14 @@ class Firing:
 
     @asynccontextmanager
     async def fenced(self) -> AsyncIterator[None]:
-        """A transaction before the settlement, for a step that must be known to others before the next one. Raises, and
-        writes nothing, if the lane was lost: a machine that slept must not go on where another has taken over."""
+        """A transaction before the settlement, for a step that others must know of before the next one. Raises, and
+        writes nothing, if the lane was lost: a machine that slept must not continue what another has taken over."""
         async with self._store.transaction():
             await self._store.lanes.assert_held(self._lease)
             yield
 
     async def move_on(self, following: Timer | None) -> None:
-        """Leave an occurrence that has ended already, without doing it again."""
+        """Skip an occurrence that already has its outcome."""
         async with self._store.transaction():
             await self._take()
             if following:
@@ -125,11 +132,9 @@ class Firing:
         self._after_commit()
 
     async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
-        """Push the timer out, counted from `now`, and say so. A hook that fails itself keeps nothing back."""
+        """Retry later, counted from `now`, and record it. If the hook fails too, the rest is still written."""
         asked = error.retry_after if isinstance(error, RetryableError) else None
-        # What comes from outside may be no number at all; in this order NaN is nothing, and infinity a day.
-        retry_after = None if asked is None else int(min(86_400.0, max(0.0, asked)) * SECOND)
-        pushed = self.timer.pushed_out(now, retry_after)
+        pushed = self.timer.pushed_out(now, delay(self.timer.attempts, self.policy, asked))
         reason = redact(str(error) or type(error).__name__)
         settlement = Settlement(self.timer, now)
         settlement.outcome(
@@ -146,7 +151,7 @@ class Firing:
         except (TimerChangedError, LostLeaseError):
             raise
         except Exception:
-            log.exception("telling of the failure of %s failed too", self.timer.key)
+            log.exception("The failure hook failed for %s", self.timer.key)
             await self._push_out(settlement)
 
     async def _push_out(self, settlement: Settlement, tell: Callable[[], Awaitable[None]] | None = None) -> None:
@@ -194,12 +199,12 @@ class Dispatcher:
         self._poke = asyncio.Event()
         self._stopping = False
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
-        self._finished: list[Lease] = []  # given back together: a commit for each would cost more than the handlers
-        self._sick = 0  # how many times in a row the store has refused
+        self._finished: list[Lease] = []  # released together: a commit for each would cost more than the handlers
+        self._store_failures = 0  # in a row
         self._looked: Instant | None = None
 
     def poke(self) -> None:
-        """Look again now: somebody changed a timer."""
+        """Check the store now: somebody changed a timer."""
         self._poke.set()
 
     @property
@@ -211,7 +216,7 @@ class Dispatcher:
         return len(self._running)
 
     async def run(self) -> None:
-        """Fire what is due until `stop`. Ends by handing back whatever has not finished in the time of grace."""
+        """Fire what is due until `stop`. What has not finished ten seconds later is cancelled and fires again."""
         try:
             while not self._stopping:
                 self._poke.clear()
@@ -222,26 +227,26 @@ class Dispatcher:
             await self._hand_back()
 
     def stop(self) -> None:
-        """Start nothing new; `run` ends when what runs has ended, or after ten seconds."""
+        """Start nothing new; `run` ends when the running handlers have ended, or after ten seconds."""
         self._stopping = True
         self._poke.set()
 
     def abort(self) -> None:
-        """Stop at once: what runs is cancelled, and its timers stay as they are."""
+        """Stop at once: running handlers are cancelled and their timers stay as they are."""
         self.stop()
         for _, task in self._running.values():
             task.cancel()
 
     async def _step(self) -> float:
-        """Start what is due; how long to wait then, in seconds."""
+        """Start what is due. Returns the seconds to wait before the next step."""
         now = self._clock.now()
         try:
-            await self._notice(now)
+            await self._notice_clock_change(now)
             await self._renew(now)
             await self._release()
             await self._start(now)
             next_due = await self._store.timers.next_due(now)
-            self._sick = 0 if not self._running else self._sick
+            self._store_failures = 0 if not self._running else self._store_failures
         except StoreError as error:
             return self._back_off(error)
         wait = self._longest_wait
@@ -251,17 +256,17 @@ class Dispatcher:
             wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
         return wait
 
-    async def _notice(self, now: Instant) -> None:
-        """A retry waits for a while, not for a time of day: where the clock went back it would wait as much longer.
-        While we run that is seen, and all are tried now; at a start only that a wait is longer than any may be."""
+    async def _notice_clock_change(self, now: Instant) -> None:
+        """Retry at once if the clock went back: a retry waits for a while, not for a time of day, and would wait that
+        much longer. At start-up the jump itself cannot be seen, only a wait that is longer than any should be."""
         if self._looked is None:
-            await self._store.timers.hurry(Instant(now + LONGEST_DELAY))
+            await self._store.timers.hurry(Instant(now + _LONGEST_RETRY))
         elif now < self._looked - SECOND:
             await self._store.timers.hurry(now)
         self._looked = now
 
     async def _start(self, now: Instant) -> None:
-        """Claim the lanes in which something is due, as many as there is room for, and set to work in them."""
+        """Claim lanes in which something is due, as many as there is room for, and start working in them."""
         while (free := self._concurrency - len(self._running)) > 0:
             lanes = await self._store.timers.due_lanes(now, free)
             if not lanes:
@@ -277,24 +282,24 @@ class Dispatcher:
             del self._finished[: len(leases)]
 
     def _back_off(self, error: StoreError) -> float:
-        """A store that refuses (full disk, server away) is asked again with growing pauses; nothing is lost."""
-        self._sick += 1
-        wait = min(30.0, 2.0 ** min(self._sick, 5) / 2)
-        log.error("the store refuses; trying again in %.0f s: %s", wait, error)
+        """Seconds until the store (full disk, server away) is tried again. Nothing is lost meanwhile."""
+        wait = delay(self._store_failures, Policy.STORE)
+        self._store_failures += 1
+        log.error("The store failed. Retrying in %.0f s: %s", wait, error)
         return wait
 
     async def _renew(self, now: Instant) -> None:
         for lane, (lease, task) in list(self._running.items()):
             if LEASE // 2 <= lease.until - now <= LEASE:
                 continue
-            # About to end; or the clock went back, and it looks like one of a dead daemon's from the future.
+            # It ends soon; or the clock went back, and it looks like a dead daemon's lease from the future.
             held = await self._store.lanes.renew(lease, Instant(now + LEASE))
             if task.done():
-                continue  # it ended meanwhile and is not in `_running` any more
+                continue  # it has ended and left `_running`
             if held:
                 self._running[lane] = (replace(lease, until=Instant(now + LEASE)), task)
             else:
-                log.warning("lost the lane %s to another daemon", lane)
+                log.warning("Another daemon took over the lane %s", lane)
                 task.cancel()
 
     async def _work(self, lease: Lease) -> None:
@@ -306,15 +311,16 @@ class Dispatcher:
                 if due:
                     await self._fire(due[0], now, lease)
                 if len(due) < 2:
-                    break  # what became due in this lane meanwhile is found by the next look
-                await asyncio.sleep(0)  # a store that answers inline would keep everybody else out until the last one
+                    break  # the next step finds what has become due in this lane
+                await asyncio.sleep(0)  # SQLite answers inline: let other lanes run in between
         except LostLeaseError as error:
             log.warning("%s", error)
         except StoreError as error:
             await self._clock.sleep(self._back_off(error))
         except Exception:
-            log.exception("the lane %s stands still for a while", lease.lane)
-            await self._clock.sleep(LONGEST_WAIT_SECONDS)
+            wait = delay(0, Policy.LANE)
+            log.exception("The lane %s failed. Retrying in %.0f s", lease.lane, wait)
+            await self._clock.sleep(wait)
         finally:
             self._finished.append(lease)
             if (mine := self._running.get(lease.lane)) and mine[1] is asyncio.current_task():
@@ -326,38 +332,63 @@ class Dispatcher:
         try:
             handler = self.handlers.get(timer.kind)
             if handler is None:
-                raise NudgeError(f"This nudge does not know timers of the kind {timer.kind!r}.")
+                raise NudgeError(f"Unknown kind of timer: {timer.kind!r}.")
             await handler(firing)
             if not firing.settled:
-                raise NudgeError(f"The handler of {timer.kind!r} settled nothing.")
+                raise NudgeError(f"The handler of {timer.kind!r} did not settle.")
             self.fired += 1
-            self._sick = 0
+            self._store_failures = 0
         except TimerChangedError:
             log.debug("%s of %s changed while it ran", timer.key, timer.agent)
         except AlreadySettledError as error:
-            log.info("%s of %s has its outcome already", timer.key, timer.agent)
+            log.info("%s of %s already has its outcome", timer.key, timer.agent)
             with suppress(TimerChangedError):
                 await firing.move_on(error.following)
         except LostLeaseError:
             raise
         except Exception as error:
             level = logging.ERROR
-            if isinstance(error, RetryableError):  # an outage is news at its beginning
+            if isinstance(error, RetryableError):  # a long outage is not news every time
                 level = logging.WARNING if timer.attempts <= _QUIET_RETRIES else logging.INFO
             log.log(level, "%s of %s failed: %s", timer.key, timer.agent, error, exc_info=level == logging.ERROR)
             with suppress(TimerChangedError):
                 await firing.fail(error, self._clock.now(), self._on_failure)
 
     async def _hand_back(self) -> None:
-        """Wait for what runs, ten seconds at most; what is cancelled then has written nothing and runs again later."""
+        """Wait ten seconds for running handlers. Those cancelled then have written nothing and run again later."""
         tasks = [task for _, task in self._running.values()]
         if tasks:
             _, late = await asyncio.wait(tasks, timeout=GRACE_SECONDS)
             for task in late:
-                log.warning("handing back %s: it did not end within %.0f s", task.get_name(), GRACE_SECONDS)
+                log.warning("Cancelled %s: it did not end within %.0f s", task.get_name(), GRACE_SECONDS)
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
-        # A task that was cancelled before its first step is here still; whatever ended by itself is not.
+        # A task that was cancelled before its first step is still here.
         self._finished += [lease for lease, _ in self._running.values()]
         with suppress(StoreError):
             await self._release()
+
+
+class EarlyWakes:
+    """Pokes when another machine sets a timer that is due soon, instead of waiting for the next step."""
+
+    def __init__(self, store: QueueStore, clock: Clock, poke: Callable[[], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._poke = poke
+
+    async def run(self) -> None:
+        """Listen until cancelled, or until it is clear that nobody else writes to this store. Nothing depends on it:
+        the dispatcher also checks a shared store every few seconds."""
+        failures = 0
+        while True:
+            try:
+                async for _ in self._store.wakes():
+                    failures = 0
+                    self._poke()
+                return
+            except StoreError as error:
+                wait = delay(failures, Policy.STORE)
+                failures += 1
+                log.warning("No news of early timers. Retrying in %.0f s: %s", wait, error)
+            await self._clock.sleep(wait)

@@ -64,6 +64,13 @@ class RecordTable:
         """The same. If the record exists, nobody else can change it until the caller's transaction ends."""
         return await self._read("records_lock", agent, record)
 
+    async def lock_or_add(self, agent: str, record: Record[T], first: T) -> T:
+        """The same for a record that must be locked from its first use on: it is added with `first` if there is none,
+        or if what is there cannot be read."""
+        await self._db.run("records_add", {"agent": agent, "name": record.name, "value": record.encode(first)})
+        found = await self.lock(agent, record)
+        return first if found is None else found
+
     async def set(self, agent: str, record: Record[T], value: T) -> None:
         await self._db.run("records_set", {"agent": agent, "name": record.name, "value": record.encode(value)})
 

@@ -6,11 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from nudge.instants import HOUR, MINUTE, SECOND, Instant
-
-LONGEST_DELAY = HOUR
-RETRY_DELAYS = (5 * SECOND, 15 * SECOND, 45 * SECOND, 5 * MINUTE, 15 * MINUTE, LONGEST_DELAY)
-"""How long a timer whose handler failed is pushed out, by the number of failures before; the last one repeats."""
+from nudge.instants import SECOND, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +54,9 @@ class Timer:
         kept = self.payload if payload is None else payload
         return replace(self, due_at=slot_at, slot_at=slot_at, attempts=0, payload=kept)
 
-    def pushed_out(self, now: Instant, retry_after: int | None = None) -> Timer:
-        """The same occurrence after a failure, with growing delays; a service's own word for when comes first.
-
-        Its word counts for at most an hour: one that says "in a year" must not silence a timer.
-        """
-        delay = RETRY_DELAYS[min(self.attempts, len(RETRY_DELAYS) - 1)]
-        if retry_after is not None:
-            delay = min(max(retry_after, SECOND), LONGEST_DELAY)
-        return replace(self, due_at=Instant(now + delay), attempts=self.attempts + 1)
+    def pushed_out(self, now: Instant, seconds: float) -> Timer:
+        """The same occurrence after a failure, to be retried that many seconds from now."""
+        return replace(self, due_at=Instant(now + round(seconds * SECOND)), attempts=self.attempts + 1)
 
 
 @dataclass(frozen=True, slots=True)

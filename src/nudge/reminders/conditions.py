@@ -1,4 +1,4 @@
-"""Conditions: asking a command, reading what an agent answered, and what that means for the occurrence."""
+"""Conditions: running a command, reading what an agent answered, and what that means for the occurrence."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from nudge.reminders.reminder import Mode, Reminder
 
 NOT_MET_REASON: Final = "Its condition was not met when it was due."
 MET_REASON: Final = "Its condition was met."
+NOT_JUDGED: Final = "Nobody judged its condition: no model answered."
 
 
 class Act(Enum):
-    """Deliver; leave this one out; or deliver nothing any more."""
+    """Deliver it; skip it; or end the reminder without delivering it."""
 
     FIRE = "fire"
     SKIP = "skip"
@@ -22,18 +23,18 @@ class Act(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Judgment:
-    """`ends` is why the reminder is completed with this occurrence, or empty where its schedule decides."""
+    """`ends` is why the reminder is completed with this occurrence, or empty if its schedule decides."""
 
     act: Act
     ends: str = ""
 
 
 def judge(reminder: Reminder, met: bool | None) -> Judgment:
-    """`met` is what the command said; None where there is no command. A prompt is judged by the agent, later:
+    """`met` is what the command said; None without a command. A prompt is judged by the agent, later:
 
     | mode  | met                        | not met                                              |
     |-------|----------------------------|------------------------------------------------------|
-    | each  | fire                       | skip; a reminder that was due once has had its time  |
+    | each  | fire                       | skip; a one-time reminder is then completed          |
     | until | complete, without firing   | fire                                                 |
     | once  | fire, then complete        | skip and go on waiting                               |
     """
@@ -80,7 +81,7 @@ def read_reply(text: str) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a reminder's condition asks. The command runs in the agent's workspace."""
+    """A condition's command to run, in the agent's workspace."""
 
     command: str
     agent: str

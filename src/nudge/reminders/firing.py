@@ -18,11 +18,10 @@ from nudge.redaction import redact
 from nudge.reminders.changes import SNOOZED
 from nudge.reminders.conditions import Act, Conditions, Judgment, Question, Verdict, judge
 from nudge.reminders.handover import Handover
-from nudge.reminders.late import TOLERANCE, time_in_words
-from nudge.reminders.reminder import Mode, Reminder, Source, Status
+from nudge.reminders.reminder import TOLERANCE, Mode, Reminder, Source, Status
 from nudge.reminders.slots import Due, after_firing, after_passing, due
 from nudge.reminders.store import ReminderStore
-from nudge.reminders.text import delivered_text
+from nudge.reminders.text import delivered_text, time_in_words
 from nudge.schedules import Idle
 
 _MOVED_TO = "moved_to"
@@ -41,7 +40,7 @@ class ReminderFiring:
         reminder = await self._store.reminders.get(firing.timer.key.removeprefix("reminder:"))
         if reminder is None or reminder.status is not Status.ACTIVE:
             async with firing.settle() as settlement:
-                settlement.outcome(Result.SUPPRESSED, "The reminder is not active any more.")
+                settlement.outcome(Result.SUPPRESSED, "The reminder is no longer active.")
             return
         payload: dict[str, Any] = {}
         if isinstance(reminder.schedule, Idle):
@@ -62,7 +61,7 @@ class ReminderFiring:
                     reminder.agent,
                     reminder.id,
                     reminder.fire_count,
-                    reminder.condition.timeout_us,
+                    reminder.condition.timeout,
                 )
             )
         async with firing.settle() as settlement:
@@ -95,7 +94,7 @@ class ReminderFiring:
         reminder, verdict = turn.reminder, turn.verdict
         judgment = judge(reminder, None if verdict is None else verdict.met)
         if judgment.act is Act.END:
-            turn.record(Result.SKIPPED, f"{judgment.ends} There is nothing more to do.")
+            turn.record(Result.SKIPPED, f"{judgment.ends} There is nothing left to do.")
             return turn.passed(judgment.ends)
         if judgment.act is Act.SKIP:
             reason = verdict.reason if verdict is not None else ""
@@ -186,7 +185,7 @@ class _Turn:
         reminder, slot_at = self.reminder, self.occurrence.slot_at
         when = time_in_words(slot_at, self.now, reminder.zone)
         late = format_duration(self.occurrence.late_us // MINUTE * MINUTE)
-        self.record(Result.MISSED, f"It was due {when}; {late} later it was too late.")
+        self.record(Result.MISSED, f"It was due {when}. {late} later was too late.")
         after = self.passed("It came too late." if reminder.one_shot and reminder.chain is None else "")
         following = self.settlement.following
         then = "" if following is None else f" Next: {time_in_words(following.due_at, self.now, reminder.zone)}."

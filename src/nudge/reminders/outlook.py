@@ -47,7 +47,7 @@ def _tasks(coming: ComingReminder, now: Instant, horizon: Instant) -> Iterator[U
         return
     end = later[0] if later else horizon
     for number in range(reminder.asked + 1, reminder.chain + 1):
-        link = Instant(first + (number - reminder.asked - 1) * reminder.rhythm)
+        link = Instant(first + (number - reminder.asked - 1) * reminder.asks_every)
         if link > end:
             break
         yield _task(reminder, [link], (number, reminder.chain))

@@ -1,8 +1,8 @@
 """Keeping reminders in line with what roles and routines ask for.
 
-By name: what is new is created; what is asked for differently is changed and keeps how far it has come; what is asked
-for no longer is paused. What the person removed stays removed until it is asked for differently. A file that cannot be
-read changes nothing: its last good version stays.
+They are matched by name. A new one is created. One that the file changed is replaced, edits of the person included, and
+keeps how far it has come. One that the file no longer asks for is paused. What the person removed stays removed until
+the file changes it. A file that cannot be read changes nothing: its last good version stays.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2s
 from typing import Protocol
 
 from nudge.attention.quiet import PersonOf
@@ -21,17 +22,25 @@ from nudge.queue.outcomes import FeedLine
 from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer
 from nudge.reminders.changes import Change, change, kept, timer_at
+from nudge.reminders.definition import (
+    UNKNOWN_VERSION,
+    Definition,
+    make_reminder,
+    replaced,
+    same_timing,
+    same_version,
+    timing_edited,
+)
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders, random_id
 from nudge.reminders.slots import first_slot
-from nudge.reminders.spec import ReminderSpec, make_reminder, respecified, same_schedule
 from nudge.reminders.store import ReminderStore
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something in a file that cannot be used. `version` tells a file that is still broken from one broken anew; `ref`
-    names the file whose last good reminder stays."""
+    """Something in a file that cannot be used. `version` tells a file that is still broken from one that is broken in
+    another way; `ref` names the file whose last good reminder stays."""
 
     text: str
     version: str
@@ -47,12 +56,22 @@ PROBLEMS: Record[tuple[Problem, ...]] = Record(
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """One reminder that a file asks for. `place` names it in a problem: "routines/chores.md"."""
+
+    name: str
+    definition: Definition
+    place: str
+    ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Wanted:
-    """`where` is said in sentences: "the role coach". Where the whole could not be read, nothing is taken away."""
+    """`where` is said in sentences: "the role coach". If the whole could not be read, nothing is taken away."""
 
     source: Source
     where: str
-    specs: tuple[ReminderSpec, ...] = ()
+    reminders: tuple[Asked, ...] = ()
     problems: tuple[Problem, ...] = ()
     readable: bool = True
 
@@ -117,13 +136,13 @@ class Seeding:
             existing = await self._store.reminders.seeded(agent, wanted.source)
             problems = list(wanted.problems)
             names: set[str] = set()
-            for spec in wanted.specs:
+            for asked in wanted.reminders:
                 try:
-                    await self._one(agent, wanted, spec, existing, names, now)
+                    await self._one(agent, wanted, asked, existing, names, now)
                 except NudgeError as error:
-                    text = f"{_place(wanted, spec)}: {error}"
-                    problems.append(Problem(text, spec.digest(""), spec.ref))
-                names.add(spec.name)
+                    version = blake2s(repr(asked.definition).encode(), digest_size=8).hexdigest()
+                    problems.append(Problem(f"{asked.place}: {error}", version, asked.ref))
+                names.add(asked.name)
             if wanted.readable:
                 broken = {problem.ref for problem in wanted.problems if problem.ref}
                 for old in existing:
@@ -135,37 +154,35 @@ class Seeding:
         self,
         agent: str,
         wanted: Wanted,
-        spec: ReminderSpec,
+        asked: Asked,
         existing: Sequence[Reminder],
         names: set[str],
         now: Instant,
     ) -> None:
-        if spec.name in names:
-            raise NudgeError(f"Two reminders there are called {spec.name!r}.", next_step="Rename one of them.")
+        if asked.name in names:
+            raise NudgeError(f"Two reminders are called {asked.name!r}.", next_step="Rename one of them.")
         zone = self._person_of(agent).zone.key
-        made = make_reminder(spec, reminder_id="r-000000", agent=agent, now=now, zone=zone, source=wanted.source)
-        old = _of_name(existing, spec.name)
-        for other in await self._store.reminders.named(spec.name, agent):
+        made = make_reminder(asked.definition, agent=agent, now=now, zone=zone, source=wanted.source, ref=asked.ref)
+        old = _of_name(existing, made.name)
+        for other in await self._store.reminders.named(made.name, agent):
             if other.source is not wanted.source:
                 raise NudgeError(
-                    f"The reminder {spec.name!r} of {wanted.where} has the same name as {other.id} "
+                    f"The reminder {made.name!r} of {wanted.where} has the same name as {other.id} "
                     f"(from {other.source.value}).",
                     next_step=f"Rename one of them, or run 'nudge reminder remove {other.id}'.",
                 )
         if old is None:
             await self._reminders.put(made, now)
-        elif old.spec != made.spec or old.ended_reason.startswith(_NOT_WANTED):
+        elif _is_news(old, made):
             await self._update(old, made, wanted, now)
 
     async def _update(self, old: Reminder, made: Reminder, wanted: Wanted, now: Instant) -> None:
         def step(before: Reminder, timer: Timer | None) -> Change:
-            same = same_schedule(before.spec, made.spec)
-            after = respecified(before, made)
+            same = same_timing(before.spec, made.spec)
+            after = replaced(before, made)
             if same:
-                after = replace(after, schedule=before.schedule, rhythm_us=before.rhythm_us)
-            returns = before.ended_reason.startswith(_NOT_WANTED) or before.status is Status.CANCELLED
-            again = before.status is Status.COMPLETED and not (same and before.condition == after.condition)
-            if returns or again:
+                after = replace(after, schedule=before.schedule, rhythm=before.rhythm)
+            if _comes_back(before, after, same):
                 after = replace(after, status=Status.ACTIVE, ended_reason="", asked=0)
                 timer = None
             said = f"Updated from {wanted.where}: {after.title}."
@@ -175,7 +192,7 @@ class Seeding:
                 return Change(after, kept(timer, after), said, "seeded")
             first = first_slot(after, now)
             if first is None:
-                ended = replace(after, status=Status.COMPLETED, ended_reason="Its time is past.")
+                ended = replace(after, status=Status.COMPLETED, ended_reason="Its time has passed.")
                 return Change(ended, None, said, "seeded")
             return Change(after, timer_at(after, first), said, "seeded")
 
@@ -203,11 +220,29 @@ class Seeding:
             await self._store.records.set(agent, record, current)
 
 
+def _is_news(old: Reminder, made: Reminder) -> bool:
+    """Whether the file asks for something else than it did, or the person has moved to another zone. A timing that the
+    person edited does not follow them: it stays until the file changes."""
+    if old.ended_reason.startswith(_NOT_WANTED) or not same_version(old.spec, made.spec):
+        return True
+    return not (old.status.ended or timing_edited(old.spec) or same_timing(old.spec, made.spec))
+
+
+def _comes_back(before: Reminder, after: Reminder, same: bool) -> bool:
+    """Whether a reminder that does not fire any more does so again with this version of its file.
+
+    One that was imported without its version cannot be compared with the file, so it stays as it was.
+    """
+    if before.ended_reason.startswith(_NOT_WANTED):
+        return True
+    if before.spec == UNKNOWN_VERSION or same_version(before.spec, after.spec):
+        return False
+    if before.status is Status.COMPLETED:
+        return not (same and before.condition == after.condition)
+    return before.status is Status.CANCELLED
+
+
 def _of_name(existing: Sequence[Reminder], name: str) -> Reminder | None:
     """The one that lives, else the newest of that name."""
     named = [one for one in existing if one.name == name]
     return next((one for one in named if not one.status.ended), named[0] if named else None)
-
-
-def _place(wanted: Wanted, spec: ReminderSpec) -> str:
-    return spec.ref or f"{wanted.where}, reminder {spec.name}"

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from nudge.instants import Instant
+from nudge.instants import HOUR, Instant
 from nudge.queue.timers import late_by
-from nudge.reminders.late import Late, default_limit
-from nudge.reminders.reminder import Reminder, Status
+from nudge.reminders.reminder import Late, Reminder, Status
 from nudge.schedules import Every, occurrences
 
 _COUNTED: Final = 100
 """So many missed slots are counted one by one; nobody needs to know whether it was more."""
+LONGEST_DEFAULT: Final = 2 * HOUR
 
-DUE_ONCE: Final = "It was due once."
+DUE_ONCE: Final = "It was a one-time reminder."
 SCHEDULE_ENDED: Final = "Its schedule has ended."
 
 
@@ -45,7 +45,7 @@ def due(reminder: Reminder, slot_at: Instant, now: Instant, *, moved_to: Instant
     main = _latest_after(reminder, slot_at, now)
     latest, starts_chain = main or slot_at, main is not None
     if main is None and _is_between_asks(reminder) and now > slot_at:
-        latest = Instant(slot_at + (now - slot_at) // reminder.rhythm * reminder.rhythm)
+        latest = Instant(slot_at + (now - slot_at) // reminder.asks_every * reminder.asks_every)
     late_us = late_by(latest, now)
     collapsed = 0 if latest == slot_at else _count(reminder, slot_at, latest, main is not None)
     return Due(latest, collapsed, late_us, _limit(reminder, latest).too_late(late_us), starts_chain)
@@ -71,7 +71,7 @@ def first_slot(reminder: Reminder, now: Instant) -> Instant | None:
     comes one rhythm from now.
     """
     if reminder.asked:
-        return Instant(now + reminder.rhythm)
+        return Instant(now + reminder.asks_every)
     following = reminder.schedule.next_after(now, reminder.zone)
     if following is None and reminder.one_shot and reminder.last_fired_at is None:
         return reminder.schedule.next_after(Instant(-(2**62)), reminder.zone)
@@ -86,15 +86,15 @@ def _after(
     after = Instant(max(slot_at, now))
     main = reminder.schedule.next_after(after, reminder.zone)
     if reminder.chain is not None and reminder.asked + 1 < reminder.chain:
-        link = _step(slot_at, reminder.rhythm, after)
+        link = _step(slot_at, reminder.asks_every, after)
         if main is None or link < main:
             return replace(reminder, asked=reminder.asked + 1), link
     elif again:
-        return reminder, _step(slot_at, reminder.rhythm, after)
+        return reminder, _step(slot_at, reminder.asks_every, after)
     if main is not None:
         return replace(reminder, asked=0), main
     if reminder.chain is not None:
-        return _completed(reminder, f"It was asked {reminder.chain} times."), None
+        return _completed(reminder, f"It asked {reminder.chain} times."), None
     return _completed(reminder, DUE_ONCE if reminder.one_shot else SCHEDULE_ENDED), None
 
 
@@ -143,8 +143,16 @@ def _latest_after(reminder: Reminder, slot_at: Instant, now: Instant) -> Instant
 def _count(reminder: Reminder, slot_at: Instant, latest: Instant, by_schedule: bool) -> int:
     """How many slots `latest` stands for besides itself; the timer's own is one."""
     if not by_schedule:
-        return (latest - slot_at) // reminder.rhythm
+        return (latest - slot_at) // reminder.asks_every
     return len(occurrences(reminder.schedule, slot_at, latest, _COUNTED, reminder.zone))
+
+
+def default_limit(gap_us: int | None) -> Late:
+    """The limit of a recurring reminder: half the gap to its next time, at most two hours.
+
+    In the second half of the gap the next time is nearer, and says the same.
+    """
+    return Late(LONGEST_DEFAULT if gap_us is None else min(gap_us // 2, LONGEST_DEFAULT))
 
 
 def _limit(reminder: Reminder, slot_at: Instant) -> Late:
@@ -153,6 +161,6 @@ def _limit(reminder: Reminder, slot_at: Instant) -> Late:
     if reminder.one_shot or reminder.idle:
         return Late(None)
     if reminder.asked:
-        return default_limit(reminder.rhythm)
+        return default_limit(reminder.asks_every)
     following = reminder.schedule.next_after(slot_at, reminder.zone)
     return default_limit(None if following is None else following - slot_at)

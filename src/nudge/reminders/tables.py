@@ -1,6 +1,10 @@
+"""Reminders in the database.
+
+The rules' types are loaded when the first whole reminder is read or written; a list needs none of them.
+"""
+
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +17,6 @@ if TYPE_CHECKING:
 
 
 class ReminderTable:
-    """The rules' types are loaded when the first whole reminder is read or written; a list needs none of them."""
-
     def __init__(self, database: Database) -> None:
         self._db = database
 
@@ -42,9 +44,10 @@ class ReminderTable:
 
     async def save_state(self, reminder: Reminder) -> None:
         """What firing changes."""
-        params = _params(reminder)
-        names = ("id", "status", "ended_reason", "asked", "fire_count", "last_fired_at", "acknowledged_at")
-        await self._db.run("reminders_save_state", {name: params[name] for name in names})
+        from nudge.reminders.fields import to_columns
+        from nudge.reminders.reminder import STATE
+
+        await self._db.run("reminders_save_state", {"id": reminder.id, **to_columns(STATE, reminder)})
 
     async def named(self, name: str, agent: str | None = None) -> Sequence[Reminder]:
         """Those of that name that can still fire."""
@@ -97,76 +100,18 @@ class ReminderTable:
 
 
 def _params(reminder: Reminder) -> dict[str, Any]:
-    from nudge.reminders.json_form import condition_to_json
+    from nudge.reminders.fields import to_columns
+    from nudge.reminders.reminder import FIELDS
     from nudge.reminders.text import schedule_words
 
-    condition = condition_to_json(reminder.condition)
-    return {
-        "id": reminder.id,
-        "agent": reminder.agent,
-        "name": reminder.name,
-        "message": reminder.message,
-        "description": reminder.description,
-        "priority": int(reminder.priority),
-        "to_person": int(reminder.to_person),
-        "schedule": json.dumps(reminder.schedule.to_json(), ensure_ascii=False),
-        "schedule_words": schedule_words(reminder),
-        "tz": reminder.tz,
-        "condition": json.dumps(condition, ensure_ascii=False) if condition else "",
-        "late": "" if reminder.late is None else str(reminder.late),
-        "chain": reminder.chain,
-        "rhythm": reminder.rhythm_us,
-        "allow_ping": int(reminder.allow_ping),
-        "reserve": int(reminder.reserve),
-        "critical": int(reminder.critical),
-        "source": reminder.source.value,
-        "ref": reminder.ref,
-        "spec": reminder.spec,
-        "created_at": reminder.created_at,
-        "status": reminder.status.value,
-        "ended_reason": reminder.ended_reason,
-        "asked": reminder.asked,
-        "fire_count": reminder.fire_count,
-        "last_fired_at": reminder.last_fired_at,
-        "acknowledged_at": reminder.acknowledged_at,
-    }
+    return {**to_columns(FIELDS, reminder), "schedule_words": schedule_words(reminder)}
 
 
 def _reminder(row: Row) -> Reminder:
-    from nudge.queue.inbox import Priority
-    from nudge.reminders.json_form import condition_from_json
-    from nudge.reminders.late import Late
-    from nudge.reminders.reminder import Reminder, Source, Status
-    from nudge.schedules import schedule_from_json
+    from nudge.reminders.fields import from_columns
+    from nudge.reminders.reminder import FIELDS, Reminder
 
-    return Reminder(
-        id=row["id"],
-        agent=row["agent"],
-        message=row["message"],
-        schedule=schedule_from_json(json.loads(row["schedule"])),
-        tz=row["tz"],
-        created_at=Instant(row["created_at"]),
-        name=row["name"],
-        description=row["description"],
-        priority=Priority(row["priority"]),
-        to_person=bool(row["to_person"]),
-        condition=condition_from_json(json.loads(row["condition"])) if row["condition"] else None,
-        late=Late.parse(row["late"]) if row["late"] else None,
-        chain=row["chain"],
-        rhythm_us=row["rhythm"],
-        allow_ping=bool(row["allow_ping"]),
-        reserve=bool(row["reserve"]),
-        critical=bool(row["critical"]),
-        source=Source(row["source"]),
-        ref=row["ref"],
-        spec=row["spec"],
-        status=Status(row["status"]),
-        ended_reason=row["ended_reason"],
-        asked=row["asked"],
-        fire_count=row["fire_count"],
-        last_fired_at=row["last_fired_at"],
-        acknowledged_at=row["acknowledged_at"],
-    )
+    return Reminder(**from_columns(FIELDS, row))
 
 
 def _coming(row: Row) -> ComingReminder:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import tzinfo
 from typing import Final
 
+from nudge.attention.forward_schedule import clock
 from nudge.durations import format_duration
 from nudge.errors import UsageError
-from nudge.instants import MINUTE, SECOND, Instant
+from nudge.instants import MINUTE, SECOND, Instant, to_datetime
 from nudge.phrases.echo import absolute, distance, zone_name
 from nudge.queue.timers import late_by
 from nudge.reminders.conditions import MET, SKIP
-from nudge.reminders.late import TOLERANCE, late_label, time_in_words
-from nudge.reminders.reminder import Mode, Reminder
+from nudge.reminders.reminder import TOLERANCE, Mode, Reminder
 
 VARIABLES: Final = ("fire_count", "name", "due", "late_by", "condition_output")
 
@@ -27,8 +28,8 @@ def check_template(message: str) -> None:
         if match[2] and match[2] not in VARIABLES:
             known = ", ".join(f"{{{name}}}" for name in VARIABLES)
             raise UsageError(
-                f"A message has no variable {{{match[2]}}}.",
-                next_step=f"There are {known}. For the word in braces itself, write {{{{{match[2]}}}}}.",
+                f"There is no variable {{{match[2]}}}.",
+                next_step=f"Use {known}. To write the word in braces, use {{{{{match[2]}}}}}.",
             )
 
 
@@ -48,7 +49,7 @@ def fill(message: str, values: Mapping[str, str]) -> str:
 
 
 def literal(text: str) -> str:
-    """A message that says the text as it stands, for who types a sentence and knows of no variables.
+    """A message that says the text as it stands, for people who type a sentence and know of no variables.
 
     >>> fill(literal("fix {name} and {{ name }} and {{name}}"), {"name": "x"})
     'fix {name} and {{ name }} and {{name}}'
@@ -72,6 +73,21 @@ def delivered_text(reminder: Reminder, slot_at: Instant, now: Instant, *, output
     if late >= TOLERANCE:
         text = f"{late_label(slot_at, now, reminder.zone)}{chr(10) if chr(10) in text else ' '}{text}"
     return with_condition(reminder, text)
+
+
+def late_label(due_at: Instant, now: Instant, zone: tzinfo) -> str:
+    """`[late: was due 3:00 PM]`, with the day if it was not today."""
+    return f"[late: was due {time_in_words(due_at, now, zone)}]"
+
+
+def time_in_words(instant: Instant, now: Instant, zone: tzinfo) -> str:
+    """`3:00 PM` today, `Mon 3:00 PM` within six days, else with the date."""
+    day, today = to_datetime(instant, zone).date(), to_datetime(now, zone).date()
+    if day == today:
+        return clock(instant, zone)
+    if abs((day - today).days) < 7:
+        return f"{day:%a} {clock(instant, zone)}"
+    return f"{day.isoformat()} {clock(instant, zone)}"
 
 
 def with_condition(reminder: Reminder, task: str) -> str:
@@ -103,12 +119,12 @@ def counted(text: str, count: int) -> str:
 
 
 def schedule_words(reminder: Reminder) -> str:
-    """For the column of a list. A single time is `once`: the list shows when, beside it."""
+    """For the column of a list. A single time is `once`: the list shows the time beside it."""
     words = "once" if reminder.one_shot else reminder.schedule.describe()
     if reminder.chain is not None:
-        words += f", {reminder.chain}× every {format_duration(reminder.rhythm)}"
+        words += f", {reminder.chain}× every {format_duration(reminder.asks_every)}"
     elif reminder.waits_for_condition:
-        words += f", asked every {format_duration(reminder.rhythm)}"
+        words += f", checked every {format_duration(reminder.asks_every)}"
     return words
 
 
@@ -120,14 +136,14 @@ def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
     if reminder.idle:
         return f"{schedule_words(reminder)}: when {reminder.agent} has had nothing to do for that long"
     if first is None:
-        return f"{schedule_words(reminder)}: it has no time left"
+        return f"{schedule_words(reminder)}: it has ended"
     shown = Instant(first - first % SECOND)
     when = f"{absolute(shown, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
-    words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # who says "every weekday" asks for no RRULE
+    words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # whoever says "every weekday" knows no RRULE
     if words == "once":
         return when
     return f"{words}, {'next' if reminder.fire_count else 'first'} {when}"
 
 
 def _ahead(first: Instant, now: Instant) -> str:
-    return distance(first - now) if first > now else "past, so it is due now"
+    return distance(first - now) if first > now else "already passed, so it fires now"

@@ -1,72 +1,76 @@
-"""When: from the words of a spec to a schedule, and to the rhythm in which a chain or a waiting condition asks."""
+"""When: from the words of a definition to a schedule, and to the rhythm in which a chain or a condition asks."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from nudge.durations import parse_duration
 from nudge.errors import UsageError
-from nudge.instants import Instant, as_instant, from_local, start_of_day, to_datetime, zone_of
+from nudge.instants import Instant, as_instant, from_local, start_of_day, zone_of
 from nudge.phrases import Understood, understand, understand_duration
-from nudge.schedules import AnySchedule, At, Every, Rrule, Schedule
+from nudge.reminders.fields import Field, Flag, Text, Whole, ZoneName, read_record
+from nudge.schedules import WAYS, WAYS_IN_WORDS, AnySchedule, At, Every, Making, Rrule, read_schedule
+from nudge.schedules.rrule import utc_stamp
 from nudge.schedules.rule_text import with_limits
-
-SCHEDULE_FIELDS: Final = ("at", "in_", "every", "rrule", "cron", "idle", "tz", "count", "until")
 
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*", re.ASCII)
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ONE: Final = "Use exactly one of at, in, every, rrule, cron and idle."
+
+WHEN: Final = (
+    *(Field(way.name, Text(empty=False), flag=Flag(way.help, way.metavar, "when")) for way in WAYS.values()),
+    Field("tz", ZoneName(), flag=Flag("the time zone, such as Europe/London (default: yours)", "ZONE", "when")),
+    Field("count", Whole(1), flag=Flag("end after N times", "N", "when")),
+    Field("until", Text(empty=False), flag=Flag("end at this time", "TIME", "when")),
+)
+"""The fields of a schedule in words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
-    at: str | None = None
-    in_: str | None = None
-    every: str | None = None
-    rrule: str | None = None
-    cron: str | None = None
-    idle: str | None = None
-    count: int | None = None
-    until: str | None = None
-
-    @property
-    def kinds(self) -> list[str]:
-        return [name for name in SCHEDULE_FIELDS[:6] if getattr(self, name) is not None]
+def read_when(words: Any) -> dict[str, Any]:
+    """The words, once their names and kinds are right."""
+    return read_record(WHEN, words, ("schedule",))
 
 
 def read_timing(
-    timing: Timing, now: Instant, tz: str, *, chain: int | None = None, waits: bool = False
+    when: Mapping[str, Any], now: Instant, tz: str, *, chain: int | None = None, waits: bool = False
 ) -> tuple[AnySchedule, int | None]:
-    """The schedule, and the rhythm where there is one. `waits` is for a condition of mode once."""
-    kinds = timing.kinds
+    """The schedule, and the rhythm where there is one. `waits` is for a condition of mode once.
+
+    There is one way to say when. Only `every` may stand beside another: it is the rhythm of a chain, or how often a
+    `once` condition is checked from a single time on.
+    """
+    ways = [name for name in WAYS if name in when]
     rhythm = None
     if chain is not None:
-        rhythm = _chain_rhythm(timing)
-        kinds = [kind for kind in kinds if kind != "every"] or ["every"]
-    elif waits and timing.every is not None and len(kinds) == 2 and kinds[0] in ("at", "in_"):
-        rhythm = read_interval(timing.every)
-        kinds = kinds[:1]
-    if len(kinds) != 1:
-        given = " and ".join(kind.rstrip("_") for kind in kinds)
-        problem = f"{given} are more than one schedule." if kinds else "There is no schedule."
-        raise UsageError(problem, next_step=_ONE)
-    if chain is not None and kinds == ["every"]:
-        _refuse_limits(timing)
+        rhythm = _chain_rhythm(when)
+        ways = [way for way in ways if way != "every"] or ["every"]
+    elif waits and len(ways) == 2 and "every" in ways and any(WAYS[way].kind is At for way in ways):
+        rhythm = read_interval(when["every"])
+        ways.remove("every")
+    if len(ways) != 1:
+        problem = f"Only one schedule is allowed; got {' and '.join(ways)}." if ways else "No schedule given."
+        raise UsageError(problem, next_step=f"Use exactly one of {WAYS_IN_WORDS}.")
+    if chain is not None and ways == ["every"]:
+        _refuse_limits(when)
         assert rhythm is not None
         return At(Instant(now + rhythm), tz), rhythm
-    return _schedule(timing, kinds[0], now, tz), rhythm
+    return _schedule(when, ways[0], now, tz), rhythm
 
 
-def _chain_rhythm(timing: Timing) -> int:
-    if timing.every is None:
-        raise UsageError("A chain needs the time between its links.", next_step="Write it like --chain 4 --every 30m.")
-    if timing.idle is not None:
-        raise UsageError("An idle check fires once per idle spell, so it makes no chain.", next_step="Leave one out.")
-    return read_interval(timing.every)
+def _chain_rhythm(when: Mapping[str, Any]) -> int:
+    if "every" not in when:
+        raise UsageError(
+            "A chain needs the time between its questions.", next_step="Write it like --chain 4 --every 30m."
+        )
+    if "idle" in when:
+        raise UsageError(
+            "An idle check fires once each time the agent is idle, so it cannot be a chain.",
+            next_step="Leave one of them out.",
+        )
+    return read_interval(when["every"])
 
 
 def read_interval(text: str) -> int:
@@ -75,37 +79,27 @@ def read_interval(text: str) -> int:
     return length
 
 
-def _schedule(timing: Timing, kind: str, now: Instant, tz: str) -> AnySchedule:
+def _schedule(when: Mapping[str, Any], way: str, now: Instant, tz: str) -> AnySchedule:
     zone = zone_of(tz)
-    until = None if timing.until is None else read_until(timing.until, now, zone)
-    if timing.at is not None and kind == "at":
-        return _at(timing, timing.at, now, zone, until)
-    in_ = None
-    if timing.in_ is not None and kind == "in_":
-        in_ = timedelta(microseconds=read_duration(timing.in_, now, zone))
-    return Schedule.parse(
-        in_=in_,
-        every=timing.every if kind == "every" else None,
-        rrule=timing.rrule,
-        cron=timing.cron,
-        idle=timing.idle,
-        tz=tz,
-        count=timing.count,
-        until=until,
-        now=now,
-    ).spec
+    until = None if "until" not in when else read_until(when["until"], now, zone)
+    making = Making(tz, now, when.get("count"), until)
+    if way == "at":
+        return _at(when, now, zone, making)
+    if way == "in":
+        return read_schedule(way, timedelta(microseconds=read_duration(when[way], now, zone)), making)
+    return read_schedule(way, when[way], making)
 
 
-def _at(timing: Timing, text: str, now: Instant, zone: ZoneInfo, until: Instant | None) -> AnySchedule:
+def _at(when: Mapping[str, Any], now: Instant, zone: ZoneInfo, making: Making) -> AnySchedule:
     """A time in digits is taken as it is, also one in the past, which is due at once; words always mean the future."""
-    exact = _exact(text, zone)
+    exact = _exact(when["at"], zone)
     if exact is not None:
-        _refuse_limits(timing)
+        _refuse_limits(when)
         return At(exact, zone.key)
-    understood = understand(text, now, zone)
+    understood = understand(when["at"], now, zone)
     if understood.once is not None:
-        _refuse_limits(timing)
-    return schedule_from(understood, now, zone, timing.count, until)
+        _refuse_limits(when)
+    return schedule_from(understood, now, zone, making.count, making.until)
 
 
 def schedule_from(
@@ -117,8 +111,7 @@ def schedule_from(
     if understood.every is not None:
         return Every(understood.every, now, count, until)
     assert understood.dated_rrule is not None
-    last = None if until is None else to_datetime(until).strftime("%Y%m%dT%H%M%SZ")
-    return Rrule(with_limits(understood.dated_rrule, count, last), zone.key, now)
+    return Rrule(with_limits(understood.dated_rrule, count, utc_stamp(until)), zone.key, now)
 
 
 def _exact(text: str, zone: ZoneInfo) -> Instant | None:
@@ -132,7 +125,7 @@ def _exact(text: str, zone: ZoneInfo) -> Instant | None:
 
 
 def read_until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
-    """The last instant at which it may fire. A bare date means to the end of that day."""
+    """The last instant at which it may fire. A bare date includes that day."""
     stripped = text.strip()
     if _ISO_DATE.fullmatch(stripped):
         try:
@@ -144,7 +137,7 @@ def read_until(text: str, now: Instant, zone: ZoneInfo) -> Instant:
         return exact
     understood = understand(stripped, now, zone, at_end=True)
     if understood.once is None:
-        raise UsageError(f"{text!r} is not one time.", next_step="Say when it ends, such as 'friday 5pm'.")
+        raise UsageError(f"{text!r} is not a single time.", next_step="Say when it ends, such as 'friday 5pm'.")
     return understood.once
 
 
@@ -155,6 +148,6 @@ def read_duration(text: str, now: Instant, zone: ZoneInfo) -> int:
         return understand_duration(text, now, zone)
 
 
-def _refuse_limits(timing: Timing) -> None:
-    if timing.count is not None or timing.until is not None:
-        raise UsageError("What happens once has no count and no end.", next_step="Leave them out.")
+def _refuse_limits(when: Mapping[str, Any]) -> None:
+    if "count" in when or "until" in when:
+        raise UsageError("Only a recurring schedule takes a count or an end.", next_step="Leave them out.")

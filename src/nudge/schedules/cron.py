@@ -1,7 +1,7 @@
 """Cron expressions of five fields. cronsim reads them; the search is the same as for RRULE.
 
-A job of cron that strikes every few minutes is usually driven by elapsed time through a DST change. Here every wall
-time counts once, as for RRULE: in a fold it fires on the first pass only, and what falls into a gap fires at its end.
+Most crons run a job that fires every few minutes by elapsed time through a DST change. Here every wall time counts
+once, as for RRULE: in a fold it fires on the first pass only, and a time inside a gap fires at the end of the gap.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -19,7 +19,16 @@ from nudge.errors import InvalidScheduleError
 from nudge.instants import Instant, rfc3339, zone_of
 from nudge.schedules.day_series import DaySeries
 from nudge.schedules.days import Days
-from nudge.schedules.kinds import Fields, check_instant, check_limits, limits_in_words, limits_to_json
+from nudge.schedules.kinds import (
+    AnySchedule,
+    Fields,
+    Given,
+    Making,
+    check_instant,
+    check_limits,
+    limits_in_words,
+    limits_to_json,
+)
 from nudge.schedules.periods import Freq, Times, times_of
 from nudge.schedules.recurrence import Recurrence
 from nudge.schedules.walls import EARLIEST, FIRST_START, wall_after
@@ -35,7 +44,7 @@ _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Cron:
+class Cron(AnySchedule):
     """Five fields: minute, hour, day of month, month, weekday (0 and 7 are Sunday).
 
     As in Debian's cron a day must match both day fields if one of them starts with a star, else either.
@@ -58,12 +67,18 @@ class Cron:
             check_instant(self.anchor)
         elif self.count is not None:
             raise InvalidScheduleError(
-                "A cron schedule with a count needs the time from which to count.", next_step="Pass its creation."
+                "A cron schedule with a count needs a time to count from.", next_step="Pass its anchor."
             )
         self._recurrence(self.tz or "UTC")
 
+    @classmethod
+    def parse(cls, given: Given, making: Making) -> Cron:
+        if not isinstance(given, str):
+            raise InvalidScheduleError(f"{given!r} is not a cron expression.", next_step=_EXAMPLE)
+        start = making.now if making.count is None else making.start("A count")
+        return cls(given, making.tz, making.count, making.until, start)
+
     def next_after(self, instant: Instant, zone: ZoneInfo) -> Instant | None:
-        """The first time strictly after `instant`. `zone` is for an expression without one of its own."""
         return self._recurrence(self.tz or zone.key).next_after(instant)
 
     def describe(self) -> str:
@@ -89,6 +104,21 @@ class Cron:
         )
         fields.done()
         return made
+
+    def in_zone(self, tz: str) -> Cron:
+        return replace(self, tz=tz)
+
+    def shown_in(self, default: ZoneInfo) -> ZoneInfo:
+        return zone_of(self.tz) if self.tz else default
+
+    def limited(self, count: int | None, until: Instant | None, now: Instant) -> Cron:
+        count, until = self.count if count is None else count, self.until if until is None else until
+        return replace(self, count=count, until=until, anchor=now if self.anchor is None else self.anchor)
+
+    def begun_before(self, start: Instant) -> Cron:
+        if self.count is not None or self.anchor is None:
+            return self
+        return replace(self, anchor=Instant(min(self.anchor, start - 1)))
 
     def _recurrence(self, zone_name: str) -> Recurrence:
         return _recurrence(self.expr, zone_name, self.count, self.until, self.anchor)
@@ -124,13 +154,13 @@ def _read(expr: str) -> tuple[Days, Times]:
     for field, size in zip(expr.split(), _SIZES, strict=True):
         if any(int(step) > size for step in _STEP.findall(field)):
             raise InvalidScheduleError(
-                f"cron {expr!r}: a step in {field!r} reaches beyond its field, where cron starts anew.",
-                next_step="For a longer rhythm use an interval, such as every 90m.",
+                f"cron {expr!r}: the step in {field!r} is longer than the field, where cron starts over.",
+                next_step="For a longer interval use every, such as every 90m.",
             )
     try:
         cron = CronSim(expr, _NO_DAY)
     except (CronSimError, AssertionError, TypeError, ValueError) as error:
-        why = str(error) or "it cannot be read"
+        why = str(error) or "not a valid expression"
         raise InvalidScheduleError(f"cron {expr!r}: {why[0].lower()}{why[1:]}.", next_step=_EXAMPLE) from error
     return CronDays(cron), times_of(sorted(cron.hours), sorted(cron.minutes), (0,))
 

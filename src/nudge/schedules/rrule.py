@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
-from nudge.instants import Instant, rfc3339, zone_of
-from nudge.schedules.kinds import Fields, check_instant
+from nudge.errors import UsageError
+from nudge.instants import Instant, rfc3339, to_datetime, zone_of
+from nudge.schedules.kinds import AnySchedule, Fields, Given, Making, check_instant
 from nudge.schedules.periods import Freq
 from nudge.schedules.recurrence import recurrence_of
-from nudge.schedules.rule_text import RuleText, read_rule
+from nudge.schedules.rule_text import RuleText, read_rule, refuse, with_limits
 from nudge.schedules.walls import naive
 
 _ONCE: Final = {
@@ -36,6 +37,7 @@ _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _WEEKDAYS: Final = tuple((0, day) for day in range(5))
 _WEEKEND: Final = ((0, 5), (0, 6))
+_NO_START: Final = Instant(0)
 _SHOWN: Final = 7
 _TIMES_SHOWN: Final = 4
 
@@ -117,7 +119,7 @@ def _listed(words: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Rrule:
+class Rrule(AnySchedule):
     """An RRULE, with DTSTART, EXDATE and RDATE lines where wanted.
 
     Without a DTSTART line the rule starts at `dtstart`, its creation, and takes from it what it leaves open:
@@ -135,15 +137,21 @@ class Rrule:
         check_instant(self.dtstart)
         recurrence_of(self.text, self.tz or "UTC", self.dtstart)
 
-    def next_after(self, instant: Instant, zone: ZoneInfo) -> Instant | None:
-        """The first time strictly after `instant`. `zone` is for a rule that names none itself."""
-        return recurrence_of(self.text, self.tz or zone.key, self.dtstart).next_after(instant)
+    @classmethod
+    def parse(cls, given: Given, making: Making) -> Rrule:
+        if not isinstance(given, str):
+            refuse(f"{given!r} is not a recurrence rule.")
+        text = with_limits(given, making.count, utc_stamp(making.until))
+        rule = read_rule(text)
+        if making.now is None and rule.start is None and rule.depends_on_start:
+            raise UsageError(
+                "This rule counts from its start, or takes its day or time from it, but it has no start.",
+                next_step="Pass now=, add a DTSTART line, or put the day and time into the rule.",
+            )
+        return cls(text, making.tz, _NO_START if making.now is None else making.now)
 
-    def zone(self, default: ZoneInfo) -> ZoneInfo:
-        """The zone the rule is evaluated in: its DTSTART's, else its own, else the default."""
-        start = read_rule(self.text).start
-        name = (start and start.zone) or self.tz
-        return zone_of(name) if name else default
+    def next_after(self, instant: Instant, zone: ZoneInfo) -> Instant | None:
+        return recurrence_of(self.text, self.tz or zone.key, self.dtstart).next_after(instant)
 
     def describe(self) -> str:
         return f"RRULE({rule_in_words(read_rule(self.text))})"
@@ -158,3 +166,20 @@ class Rrule:
         made = cls(fields.text("rrule"), fields.zone(), fields.instant("dtstart"))
         fields.done()
         return made
+
+    def in_zone(self, tz: str) -> Rrule:
+        return replace(self, tz=tz)
+
+    def limited(self, count: int | None, until: Instant | None, now: Instant) -> Rrule:
+        return replace(self, text=with_limits(self.text, count, utc_stamp(until), instead=True))
+
+    def shown_in(self, default: ZoneInfo) -> ZoneInfo:
+        """The zone the rule is evaluated in: its DTSTART's, else its own, else the default."""
+        start = read_rule(self.text).start
+        name = (start and start.zone) or self.tz
+        return zone_of(name) if name else default
+
+
+def utc_stamp(instant: Instant | None) -> str | None:
+    """An instant as a rule writes it, for its UNTIL."""
+    return None if instant is None else to_datetime(instant).strftime("%Y%m%dT%H%M%SZ")

@@ -1,7 +1,7 @@
 """RFC 5545 recurrence text: RRULE with optional DTSTART, EXDATE and RDATE lines, read into plain values.
 
-What the standard leaves out or forbids is refused by name rather than guessed at, and everything is limited in size, so
-that reading a text costs little whatever is in it.
+What the standard leaves out or forbids is refused by name, never guessed at. Everything is limited in size, so reading
+a text is cheap whatever is in it.
 """
 
 from __future__ import annotations
@@ -119,11 +119,11 @@ def read_rule(text: str) -> RuleText:
     if len(start) > 1:
         refuse("DTSTART names more than one time.", "Keep one DTSTART; further single times go into RDATE.")
     if len(excluded) + len(extra) > MOST_DATES:
-        refuse(f"More than {MOST_DATES} dates in EXDATE and RDATE.", "Leave out those that are past.")
+        refuse(f"EXDATE and RDATE have more than {MOST_DATES} dates.", "Leave out the past ones.")
     numbers = {name: _numbers(name, value) for name, value in parts.items() if name in _RANGES}
     for name in parts:
         if name not in _RANGES and name not in _SINGLE:
-            refuse(f"{name[:20]!r} is not a part of an RRULE that nudge knows.")
+            refuse(f"{name[:20]!r} is not a part of an RRULE.")
         if freq in _FORBIDDEN.get(name, ()):
             other = "MONTHLY" if name == "BYMONTHDAY" else "YEARLY"
             refuse(f"RFC 5545 does not allow {name} with FREQ={freq.name}.", f"Use it with FREQ={other}.")
@@ -151,9 +151,7 @@ def read_rule(text: str) -> RuleText:
 def split_properties(text: str) -> dict[str, list[tuple[str, str]]]:
     """The (parameters, value) pairs of each property. White space separates properties and means nothing else."""
     if len(text) > LONGEST_TEXT:
-        refuse(
-            f"The rule is longer than {LONGEST_TEXT} characters.", "Leave out dates that are past, or use two rules."
-        )
+        refuse(f"The rule is longer than {LONGEST_TEXT} characters.", "Leave out past dates, or use two rules.")
     lines: dict[str, list[tuple[str, str]]] = {name: [] for name in _PROPERTIES}
     for line in _lines(text):
         head, _, value = line.partition(":") if _PROPERTY.match(line) else ("RRULE", "", line)
@@ -179,9 +177,7 @@ def with_limits(text: str, count: int | None, until: str | None, *, instead: boo
     parts = _parts(split_properties(text)["RRULE"][0][1])
     for name in added:
         if name in parts and not instead:
-            refuse(
-                f"The rule has {name}={parts[name]} already.", f"Leave {name} out of the rule, or do not say it twice."
-            )
+            refuse(f"The rule already has {name}={parts[name]}.", f"Set {name.lower()} in one place only.")
     tail = "".join(f";{name}={value}" for name, value in added.items())
     lines = [re.sub(rf"\b(?:{'|'.join(added)})=[^;]*;?", "", line, flags=re.IGNORECASE) for line in _lines(text)]
     return "\n".join(line.rstrip(";") + tail if _is_rule(line) else line for line in lines)
@@ -211,7 +207,7 @@ def _parts(value: str) -> dict[str, str]:
         if not equals or not values:
             refuse(f"{part[:40]!r} is not a NAME=VALUE part of an RRULE.")
         if name in parts:
-            refuse(f"{name[:20]} is there twice.", "Put all its values behind one name, with commas.")
+            refuse(f"{name[:20]} is there twice.", f"Use {name[:20]} once, with commas between its values.")
         parts[name] = values
     if "BYEASTER" in parts:
         refuse("BYEASTER is not in RFC 5545 and is not supported.", "Give the dates with RDATE.")
@@ -230,16 +226,16 @@ def _freq(parts: dict[str, str]) -> Freq:
 def _whole(name: str, value: str) -> int:
     number = int(value) if _NUMBER.fullmatch(value) else 0
     if number < 1:
-        refuse(f"{name}={value[:20]} is not a whole number from 1.", f"Write it like {name}=2.")
+        refuse(f"{name}={value[:20]} must be a whole number, 1 or more.", f"Write it like {name}=2.")
     return number
 
 
 def _interval(value: str, freq: Freq) -> int:
     if len(value.lstrip("+0")) > 9 and value.isdecimal():
-        refuse(f"INTERVAL={value[:20]} is further than the calendar goes.", "Use a smaller INTERVAL.")
+        refuse(f"INTERVAL={value[:20]} is longer than the calendar.", "Use a smaller INTERVAL.")
     interval = _whole("INTERVAL", value)
     if interval > _LONGEST_INTERVAL[freq]:
-        refuse(f"INTERVAL={interval} is further than 400 years.", "Use a smaller INTERVAL.")
+        refuse(f"INTERVAL={interval} is longer than 400 years.", "Use a smaller INTERVAL.")
     return interval
 
 
@@ -250,7 +246,7 @@ def _numbers(name: str, value: str) -> tuple[int, ...]:
         number = int(word) if _NUMBER.fullmatch(word) else None
         if number is None or not (low <= number <= high or (negative and low <= -number <= high)):
             span = f"{low} to {high}" + (f" or -{high} to -{low}" if negative else "")
-            refuse(f"{name}={word[:20]} is not a number from {span}.")
+            refuse(f"{name}={word[:20]} must be a number from {span}.")
         found.add(number)
     return tuple(sorted(found))
 

@@ -1,26 +1,60 @@
-"""The public face of the schedules: make one from what a person typed, ask when it is next."""
+"""The table of schedules, and their public face: make one from what a person typed, look up when it is next."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Final
-from zoneinfo import ZoneInfo
+from typing import Any, Final, NamedTuple
 
-from nudge.durations import parse_duration
 from nudge.errors import InvalidScheduleError, UsageError
-from nudge.instants import Instant, Moment, as_instant, from_timedelta, parse_rfc3339, to_datetime, zone_of
+from nudge.instants import Instant, Moment, Zone, as_instant, to_datetime, zone_of
 from nudge.schedules.cron import Cron
-from nudge.schedules.kinds import At, Every, Idle
+from nudge.schedules.kinds import AnySchedule, At, Every, Given, Idle, Making, read_moment
 from nudge.schedules.rrule import Rrule
-from nudge.schedules.rule_text import read_rule, with_limits
 from nudge.schedules.walls import LATEST
 
-AnySchedule = At | Every | Rrule | Cron | Idle
 
-_KINDS: Final[Mapping[str, type[AnySchedule]]] = {kind.kind: kind for kind in (At, Every, Rrule, Cron, Idle)}
+class Way(NamedTuple):
+    """One way to write a schedule: its name as a flag and in a file, and how it is read. `help` is its flag's."""
+
+    name: str
+    kind: type[AnySchedule]
+    read: Callable[[Given, Making], AnySchedule]
+    metavar: str
+    help: str
+
+
+WAYS: Final[Mapping[str, Way]] = {
+    way.name: way
+    for way in (
+        Way("at", At, At.parse, "TIME", "'3pm', 'tomorrow 9am', 'every weekday at 9', 2026-02-20T15:00"),
+        Way("in", At, At.after, "DURATION", "once, after this long: 2h, 30m"),
+        Way("every", Every, Every.parse, "DURATION", "again and again: 30m, 1h"),
+        Way("rrule", Rrule, Rrule.parse, "RULE", "an RFC 5545 rule: 'FREQ=DAILY;BYHOUR=9;BYMINUTE=0'"),
+        Way("cron", Cron, Cron.parse, "FIELDS", "five fields: '0 9 * * 1-5'"),
+        Way("idle", Idle, Idle.parse, "DURATION", "when the agent has had nothing to do for this long"),
+    )
+}
+"""Every way there is, in the order in which help shows them. Flags, files, JSON and `Schedule.parse` read this."""
+
+WAYS_IN_WORDS: Final = f"{', '.join(list(WAYS)[:-1])} or {list(WAYS)[-1]}"
+_KINDS: Final = {way.kind.kind: way.kind for way in WAYS.values()}
+
+
+def read_schedule(way: str, given: Given, making: Making) -> AnySchedule:
+    """The schedule written in one way. One that can never fire, or never again after `making.now`, is refused; except
+    `at`: a time in the past is due at once."""
+    chosen = WAYS[way]
+    if not chosen.kind.recurs and (making.count is not None or making.until is not None):
+        raise UsageError(f"{way!r} does not recur, so it takes no count and no end.", next_step="Leave them out.")
+    made = chosen.read(given, making)
+    if making.now is not None and made.recurs and made.next_after(making.now, zone_of(making.tz)) is None:
+        raise InvalidScheduleError(
+            f"{made.describe()} never fires again: all its times have passed.", next_step="Choose a later end."
+        )
+    return made
 
 
 def schedule_from_json(data: Mapping[str, Any]) -> AnySchedule:
@@ -33,42 +67,36 @@ def schedule_from_json(data: Mapping[str, Any]) -> AnySchedule:
     return kind.from_json(data)
 
 
-def period_after(schedule: AnySchedule, instant: Instant, zone: ZoneInfo | None = None) -> int | None:
-    """The microseconds between the next two times after `instant`; None where there are not two.
+def period_after(schedule: AnySchedule, instant: Instant, zone: Zone = "UTC") -> int | None:
+    """The microseconds between the next two times after `instant`; None if there are not two.
 
     An idle check has no period: its next time depends on the agent. `zone` is for schedules without one of their own.
     """
-    if isinstance(schedule, At | Idle):
+    if not schedule.recurs:
         return None
     two = list(islice(_times(schedule, instant, zone), 2))
     return two[1] - two[0] if len(two) == 2 else None
 
 
-def occurrences(
-    schedule: AnySchedule, after: Instant, until: Instant, limit: int, zone: ZoneInfo | None = None
-) -> list[Instant]:
+def occurrences(schedule: AnySchedule, after: Instant, until: Instant, limit: int, zone: Zone = "UTC") -> list[Instant]:
     """The times strictly after `after` and not after `until`, at most `limit` of them.
 
     Of an idle check only the first: there is a second only after the agent was active again.
     """
-    times = islice(_times(schedule, after, zone), 1 if isinstance(schedule, Idle) else limit)
     found = []
-    for time in times:
+    for time in islice(_times(schedule, after, zone), limit if schedule.recurs else min(limit, 1)):
         if time > until:
             break
         found.append(time)
-    return found[:limit]
+    return found
 
 
-def _times(schedule: AnySchedule, instant: Instant, zone: ZoneInfo | None) -> Iterator[Instant]:
-    where = zone or zone_of("UTC")
+def _times(schedule: AnySchedule, instant: Instant, zone: Zone) -> Iterator[Instant]:
+    where = zone_of(zone)
     found = schedule.next_after(instant, where)
     while found is not None:
         yield found
         found = schedule.next_after(found, where)
-
-
-_NO_START: Final = Instant(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +112,14 @@ class Schedule:
     'RRULE(daily on weekdays at 09:00)'
 
     Times go in as aware datetimes (or instants) and come out as datetimes in the schedule's zone. Nothing here reads a
-    clock: what counts from its creation (`in_`, `every`, a count) needs `now`.
+    clock: what counts from its creation (`in_`, `every`, a count) needs `now`. A zone is a name or a `ZoneInfo`.
     """
 
     spec: AnySchedule
     tz: str = "UTC"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tz", zone_of(self.tz).key)
 
     @classmethod
     def parse(
@@ -100,7 +131,7 @@ class Schedule:
         rrule: str | None = None,
         cron: str | None = None,
         idle: str | timedelta | None = None,
-        tz: str = "UTC",
+        tz: Zone = "UTC",
         count: int | None = None,
         until: Moment | str | None = None,
         now: Moment | None = None,
@@ -110,40 +141,22 @@ class Schedule:
         `count` and `until` (the last moment at which it may fire) limit a recurring one. A schedule that never fires is
         refused; one that only fired before `now` is as well, except `at`: a time in the past is due at once.
         """
-        given = {"at": at, "in_": in_, "every": every, "rrule": rrule, "cron": cron, "idle": idle}
-        kinds = [name for name, value in given.items() if value is not None]
-        if len(kinds) != 1:
+        given = {"at": at, "in": in_, "every": every, "rrule": rrule, "cron": cron, "idle": idle}
+        ways = [name for name, value in given.items() if value is not None]
+        if len(ways) != 1:
             raise UsageError(
-                f"A schedule is exactly one of {', '.join(given)}; {' and '.join(kinds) or 'none'} was given.",
-                next_step="Keep one, such as every='30m'.",
+                f"Only one schedule is allowed; got {' and '.join(ways)}." if ways else "No schedule given.",
+                next_step=f"Use exactly one of {WAYS_IN_WORDS}, such as every='30m'.",
             )
-        if kinds[0] in ("at", "in_", "idle") and (count is not None or until is not None):
-            raise UsageError(
-                f"{kinds[0].rstrip('_')!r} does not recur, so it takes no count and no end.",
-                next_step="Leave them out.",
-            )
-        zone = zone_of(tz)
-        start = None if now is None else as_instant(now)
-        end = None if until is None else _moment(until)
-        spec: AnySchedule
-        if at is not None:
-            spec = At(_moment(at), tz)
-        elif in_ is not None:
-            spec = At(Instant(_needed(start, "in_") + _duration(in_)), tz)
-        elif every is not None:
-            spec = Every(_duration(every), _needed(start, "every"), count, end)
-        elif rrule is not None:
-            spec = _rrule(rrule, tz, start, count, end)
-        elif cron is not None:
-            spec = Cron(cron, tz, count, end, start if count is None else _needed(start, "A count"))
-        else:
-            assert idle is not None
-            spec = Idle(_duration(idle))
-        if start is not None and isinstance(spec, Rrule | Cron) and spec.next_after(start, zone) is None:
-            raise InvalidScheduleError(
-                f"{spec.describe()} never fires again: all its times are past.", next_step="Choose a later end."
-            )
-        return cls(spec, tz)
+        value = given[ways[0]]
+        assert value is not None
+        making = Making(
+            zone_of(tz).key,
+            None if now is None else as_instant(now),
+            count,
+            None if until is None else read_moment(until),
+        )
+        return cls(read_schedule(ways[0], value, making), making.tz)
 
     @property
     def kind(self) -> str:
@@ -151,7 +164,7 @@ class Schedule:
         return self.spec.kind
 
     def next_after(self, now: Moment) -> datetime | None:
-        """The first time strictly after `now`, in the schedule's zone, or None if there is none any more.
+        """The first time strictly after `now`, in the schedule's zone, or None if it never fires again.
 
         For an idle check `now` is when the agent became idle.
         """
@@ -159,7 +172,7 @@ class Schedule:
         found = self.spec.next_after(as_instant(now), zone)
         if found is None or found >= LATEST:
             return None
-        return to_datetime(found, self.spec.zone(zone) if isinstance(self.spec, Rrule) else zone)
+        return to_datetime(found, self.spec.shown_in(zone))
 
     def describe(self) -> str:
         """A few words for a list: `every 30m`, `at 2026-02-20 15:00 America/Toronto`, `idle 5m`."""
@@ -173,32 +186,8 @@ class Schedule:
         fields = dict(data)
         tz = fields.get("tz", "UTC")
         if not isinstance(tz, str):
-            raise InvalidScheduleError("The field 'tz' of a schedule is not a text.", next_step="Use a zone's name.")
-        if fields.get("kind") in (Every.kind, Idle.kind):
+            raise InvalidScheduleError("'tz' of a schedule must be text.", next_step="Use the name of a zone.")
+        kind = _KINDS.get(fields.get("kind", ""))
+        if kind is not None and not kind.has_zone:
             fields.pop("tz", None)
-        return cls(schedule_from_json(fields), zone_of(tz).key)
-
-
-def _rrule(text: str, tz: str, start: Instant | None, count: int | None, end: Instant | None) -> Rrule:
-    text = with_limits(text, count, None if end is None else to_datetime(end).strftime("%Y%m%dT%H%M%SZ"))
-    rule = read_rule(text)
-    if start is None and rule.start is None and rule.depends_on_start:
-        raise UsageError(
-            "This rule counts from its start, or takes its day or time from it, and there is none.",
-            next_step="Pass now=, add a DTSTART line, or name day and time in the rule.",
-        )
-    return Rrule(text, tz, _NO_START if start is None else start)
-
-
-def _needed(start: Instant | None, what: str) -> Instant:
-    if start is None:
-        raise UsageError(f"{what.rstrip('_')} counts from now, and now was not given.", next_step="Pass now=.")
-    return start
-
-
-def _duration(given: str | timedelta) -> int:
-    return from_timedelta(given) if isinstance(given, timedelta) else parse_duration(given)
-
-
-def _moment(given: Moment | str) -> Instant:
-    return parse_rfc3339(given) if isinstance(given, str) else as_instant(given)
+        return cls(schedule_from_json(fields), tz)

@@ -10,7 +10,7 @@ from heapq import heappop, heappush
 
 from nudge.clock import Clock
 from nudge.instants import DAY, SECOND, Instant
-from nudge.queue.channel import Inbound, Outbound, Receipt
+from nudge.queue.channel import Capabilities, Channel, Inbound, Outbound, Receipt
 from nudge.queue.outbox import Message
 from nudge.simulation.person import PING, Act, Profile, answer_to, day_of
 from nudge.simulation.timeline import Plan
@@ -32,8 +32,11 @@ class Arrived:
     level: int | None
 
 
-class SimulatedPerson:
-    """A Messenger whose other side lives by a profile. Everything they do follows from the plan's seed."""
+class SimulatedPerson(Channel):
+    """A channel whose other side lives by a profile. Everything they do follows from the plan's seed."""
+
+    name = "simulated"
+    capabilities = Capabilities(buttons=True)
 
     def __init__(self, plan: Plan, profile: Profile, store: SqlStore, clock: Clock) -> None:
         self.arrived: list[Arrived] = []
@@ -56,9 +59,6 @@ class SimulatedPerson:
         self._consider(row, message.text, now)
         return Receipt((f"m{len(self.arrived)}",))
 
-    async def close(self) -> None:
-        return None
-
     async def live(self, hear: Hear) -> None:
         """Do what the profile says, day after day, and answer. Ends only by being cancelled."""
         for act in self._days():
@@ -72,7 +72,7 @@ class SimulatedPerson:
                 continue
             at, _, text = heappop(self._coming)
             self.did.append(Act(at, text))
-            await hear(Inbound(len(self.did), at, text))
+            await hear(Inbound(at, text))
 
     def _days(self) -> Iterator[Act]:
         """The day before the first one counts too: its evening may last past midnight."""

@@ -8,7 +8,7 @@ from html import escape
 from nudge.attention.reserve import PING
 from nudge.instants import HOUR, to_datetime
 from nudge.simulation.timeline import Day, Plan, Said, Sent, Timeline, days_of, wall_hour
-from nudge.spending.meter import Meter
+from nudge.spending.allowance import Meter
 
 
 def safe(text: str) -> str:

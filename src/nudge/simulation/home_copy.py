@@ -22,7 +22,6 @@ from nudge.queue.agents import DEFAULT, Agent
 from nudge.reminders.changes import timer_at
 from nudge.reminders.reminder import Reminder, Status
 from nudge.reminders.slots import first_slot
-from nudge.schedules import AnySchedule, Cron, Every
 from nudge.simulation.timeline import Plan
 from nudge.stores.open import open_sqlite, open_store, sqlite_path
 from nudge.stores.store import SqlStore
@@ -155,7 +154,7 @@ async def carry_over(belongings: Belongings, store: SqlStore, plan: Plan) -> lis
     past = 0
     async with store.transaction():
         for kept in belongings.reminders:
-            reminder = replace(kept, schedule=from_the_start(kept.schedule, start))
+            reminder = replace(kept, schedule=kept.schedule.begun_before(start))
             first = first_slot(reminder, start) if reminder.status is Status.ACTIVE else None
             if reminder.status is Status.ACTIVE and (first is None or first < start):
                 past += 1
@@ -171,19 +170,3 @@ async def carry_over(belongings: Belongings, store: SqlStore, plan: Plan) -> lis
         return []
     some = "1 reminder has" if past == 1 else f"{past} reminders have"
     return [f"{some} no time left on the first day, and {'is' if past == 1 else 'are'} left out."]
-
-
-def from_the_start(schedule: AnySchedule, start: Instant) -> AnySchedule:
-    """The schedule as if it had been made before the simulation begins, on the same grid. One that is counted, and a
-    rule with a first time of its own, begin when they begin.
-
-    >>> from nudge.instants import HOUR
-    >>> from_the_start(Every(2 * HOUR, Instant(9 * HOUR)), Instant(4 * HOUR)).anchor // HOUR
-    3
-    """
-    if isinstance(schedule, Every) and schedule.count is None and schedule.anchor > start:
-        periods = -(-(schedule.anchor - start) // schedule.interval_us)
-        return replace(schedule, anchor=Instant(schedule.anchor - periods * schedule.interval_us))
-    if isinstance(schedule, Cron) and schedule.count is None and schedule.anchor is not None:
-        return replace(schedule, anchor=Instant(min(schedule.anchor, start - 1)))
-    return schedule

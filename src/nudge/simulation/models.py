@@ -10,7 +10,6 @@ from nudge.coach.prompt_text import estimate
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, Usage
 from nudge.simulation.timeline import Asked
-from nudge.spending.call_bounds import as_use
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 
@@ -70,7 +69,7 @@ class CountingModel:
                 reply = replace(reply, usage=counted, model=model)
         else:
             counted, model = reply.usage, reply.model or model
-        cost = self._rates.prices.cost(model, as_use(counted))
+        cost = self._rates.prices.cost(model, counted)
         tokens_in = counted.input + counted.cache_read + counted.cache_write
         self._note(Asked(self._now(), request.purpose.value, model, tokens_in, counted.output, cost, self._free))
         return reply

@@ -1,7 +1,7 @@
-"""The daily allowance: what is left of a window's money, divided by the days that are left of it.
+"""The daily allowance: what is left of a window's money, divided by the days that are left; and its meter.
 
-Unspent money is not a bonus for tomorrow, it simply is still in what is left. The division rounds down and the last day
-gets everything, so the days add up to the window to the micro-dollar.
+Unspent money is no bonus for tomorrow: it is still in what is left. The division rounds down and the last day gets
+everything, so the days add up to the window to the micro-dollar. People see percentages; dollars are for operators.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from enum import StrEnum
 
 from nudge.errors import UsageError
 from nudge.instants import (
@@ -22,8 +23,75 @@ from nudge.instants import (
     to_datetime,
     zone_of,
 )
-from nudge.spending.meter import Meter, SpendingDay
-from nudge.spending.money import Amount, Micros, as_micros
+from nudge.spending.money import Amount, Micros, Money, as_micros
+
+YELLOW_FROM = 60
+RED_FROM = 90
+
+
+class Colour(StrEnum):
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """How much of an allowance is used. Where the allowance is nothing, all of it is used.
+
+    >>> Meter(spent=470_000, limit=1_000_000).text
+    'Budget: 47% used'
+    """
+
+    spent: Micros
+    limit: Micros
+
+    def reached(self, percent: int) -> bool:
+        """Whether at least that share is used; exactly that share counts."""
+        return self.spent * 100 >= self.limit * percent
+
+    def passed(self, percent: int) -> bool:
+        """Whether more than that share is used; exactly that share does not count. Of nothing all is used, no more."""
+        return self.limit > 0 and self.spent * 100 > self.limit * percent
+
+    @property
+    def percent(self) -> int:
+        """Whole percent, rounded down: 100 shows only when nothing is left. It goes on above 100."""
+        return 100 if self.limit == 0 else self.spent * 100 // self.limit
+
+    @property
+    def colour(self) -> Colour:
+        """Green below 60 %, yellow from exactly 60 %, red from exactly 90 %."""
+        if self.reached(RED_FROM):
+            return Colour.RED
+        return Colour.YELLOW if self.reached(YELLOW_FROM) else Colour.GREEN
+
+    @property
+    def text(self) -> str:
+        return f"Budget: {self.percent}% used"
+
+    def filled(self, width: int) -> int:
+        """How many of `width` cells of a bar are filled; full only when everything is used, never more than full."""
+        return min(width, width * self.percent // 100)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingDay:
+    """A spending day as it was read: what it may spend, what it spent, and the instant at which it is over.
+
+    `used_up` says that a call was refused because what is left does not pay for it. Worst cases rarely add up to the
+    last micro-dollar of a day, so without it a day would hardly ever be over before midnight.
+    """
+
+    limit: Micros
+    spent: Micros
+    refresh_at: Instant
+    used_up: bool = False
+
+    @property
+    def meter(self) -> Meter:
+        return Meter(self.spent, self.limit)
+
 
 _WRITTEN = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?:\s+(?P<zone>\S+))?", re.ASCII)
 
@@ -77,9 +145,9 @@ WINDOW_DAYS = 30
 """How long a window is whose renewal nobody stated."""
 
 
-def day_share(remaining: Micros, days: int) -> Micros:
+def day_share(remaining: Micros, days: int) -> Money:
     """One day's part of what remains, rounded down; a day is always left, and a debt is no allowance."""
-    return max(0, remaining) // max(1, days)
+    return Money(max(0, remaining)) // max(1, days)
 
 
 def window_end(start: Instant, renews: Instant | None, turn: DayTurn) -> Instant:
@@ -94,7 +162,7 @@ def remaining_days(now: Instant, end: Instant, turn: DayTurn) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """A window's money and today's share of it. A value: every method gives back a new one.
+    """A window's money and today's share of it. A value: every method returns a new one and changes nothing.
 
     The share is computed at the first touch after the day turned and then stays for the day, whoever spends from it:
     all sessions of an agent share one allowance. When the window is over, the next touch begins a new one with the same
@@ -127,13 +195,14 @@ class Allowance:
     def open(
         cls, budget: Amount, *, start: Moment, renews: date | Moment | None = None, turn: DayTurn = MIDNIGHT_UTC
     ) -> Allowance:
-        """A new window from `start`, with its first day's share. A renewal given as a date is the turn of that day."""
+        """A new window from `start`, in dollars, with its first day's share. A renewal given as a date is the turn of
+        that day."""
         begins = as_instant(start)
         ends = _renewal(renews, turn, after=begins)
         return cls(as_micros(budget), begins, ends, turn).at(begins)
 
     def at(self, now: Moment) -> Allowance:
-        """The allowance as it is at `now`: the same one all day, computed anew after a turn or a renewal."""
+        """The allowance as it is at `now`: the same one all day, computed again after a turn or a renewal."""
         instant = Instant(max(as_instant(now), self.start))
         if instant >= self.end:
             return self._renewed(instant).at(instant)
@@ -149,14 +218,14 @@ class Allowance:
         return replace(today, spent_today=today.spent_today + as_micros(amount))
 
     def top_up(self, amount: Amount, now: Moment) -> Allowance:
-        """With money added to this window, and today's share computed anew."""
+        """With money added to this window, and today's share computed again."""
         today = self.at(now)
         return today._recomputed(now, replace(today, topped_up=today.topped_up + as_micros(amount)))
 
     def with_window(
         self, now: Moment, *, budget: Amount | None = None, renews: date | Moment | None = None
     ) -> Allowance:
-        """With another budget or renewal for this window, and today's share computed anew. What is None stays.
+        """With another budget or renewal for this window, and today's share computed again. What is None stays.
 
         Top-ups stay too, and what was spent stays spent. Without any change, nothing is computed: saying the same twice
         grants nothing twice.
@@ -181,18 +250,19 @@ class Allowance:
         return SpendingDay(here.limit, here.spent_today, min(here.turn.after(reached), here.end))
 
     @property
-    def total(self) -> Micros:
-        return self.budget + self.topped_up
+    def total(self) -> Money:
+        """The budget of this window, top-ups included."""
+        return Money(self.budget + self.topped_up)
 
     @property
-    def spent(self) -> Micros:
+    def spent(self) -> Money:
         """Of this window, today included."""
-        return self.spent_before + self.spent_today
+        return Money(self.spent_before + self.spent_today)
 
     @property
-    def remaining(self) -> Micros:
+    def remaining(self) -> Money:
         """Of this window; never negative, also where calls in flight went over it."""
-        return max(0, self.total - self.spent)
+        return Money(max(0, self.total - self.spent))
 
     @property
     def meter(self) -> Meter:
@@ -219,7 +289,7 @@ class Allowance:
         days = remaining_days(instant, changed.end, self.turn)
         most = max(0, changed.total - changed.spent_before)
         if changed.total > self.total:
-            share = min(most, changed.spent_today + day_share(changed.remaining, days))
+            share = Money(min(most, changed.spent_today + day_share(changed.remaining, days)))
         else:
             share = day_share(most, days)
         return replace(changed, limit=share)

@@ -1,48 +1,65 @@
-"""The spending governor: every model call of an agent goes through here.
+"""The spending governor: every model call of an agent goes through `hold`.
 
-Hold the worst case, ask the model, settle what it cost. The settlement, the usage log, the agent's spending state and
-all that follows from it are one transaction. A store that cannot be read raises before a call is made: nothing is spent
-on a guess.
+Hold the worst case, let the call happen, settle what it cost. The settlement, the usage log, the agent's spending state
+and all that follows from it are one transaction. A store that cannot be read raises before a call is made: nothing is
+spent on a guess.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import replace
+from types import TracebackType
+from typing import Any
 
 from nudge.clock import Clock
-from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError
+from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose
 from nudge.queue.dispatch import Firing, Settlement
+from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.allowances import Allowances
-from nudge.spending.books import SpendingPlan, SpendingStatus, wake_timer
-from nudge.spending.call_bounds import as_use, least_output_tokens, most_input_tokens
-from nudge.spending.holds import Call
-from nudge.spending.lifecycle import SpendingState
-from nudge.spending.money import Amount, Micros, as_micros
-from nudge.spending.prices import PriceTable
-from nudge.spending.purse import Asking, Purse, run_chain
-from nudge.spending.refusals import AsleepError
+from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus, wake_timer
+from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
+from nudge.spending.ledger import Attempt, HeldCall
+from nudge.spending.lifecycle import AsleepError, SpendingState
+from nudge.spending.money import Amount, as_micros
+from nudge.spending.prices import Caching, PriceTable
 from nudge.spending.routing import Routes
-from nudge.spending.sleep_wake import Advanced
-from nudge.spending.store import HoldRow, SpendingStore, UsageRow
-from nudge.spending.under_way import Answering, UnderWay
-from nudge.spending.waiting import Line
-from nudge.tokens import TokenUse
+from nudge.spending.store import HoldRow, SpendingStore
+from nudge.spending.waiting import Line, NotYet
+from nudge.tokens import most_tokens
 
 PATIENCE_SECONDS = 600.0
 SIBLING_LOOK_SECONDS = 5.0
-FREE_MODELS = ("offline",)
 STARTS_TASK = (Purpose.HEARTBEAT, Purpose.BRIEFING)
 """Calls that are new work by themselves; others are part of a task or answer somebody."""
+LEAST_SHARE = 4
+"""An answer may be clamped to a fourth of what was asked for; a shorter one is not worth its question."""
+MESSAGE_TOKENS = 12
+"""For what stands around the text of one message."""
+TOOL_TOKENS = 700
+"""For what a service adds to a request with a schema; Anthropic says 290 to 530."""
+
+
+def input_bound(request: ModelRequest) -> int:
+    """More tokens than the request's input has: about twice as many for English."""
+    texts = [request.system, *(turn.text for turn in request.turns)]
+    around = MESSAGE_TOKENS * (len(texts) + 1)
+    if request.schema is not None:
+        texts.append(json.dumps(dict(request.schema), default=str))
+        around += TOOL_TOKENS
+    return around + sum(most_tokens(text) for text in texts)
 
 
 class Spending:
+    """What the agents of a store may spend, for any number of processes."""
+
     def __init__(
         self,
         store: SpendingStore,
@@ -54,35 +71,50 @@ class Spending:
         model: Model | None = None,
         turn: DayTurn = MIDNIGHT_UTC,
         patience: float = PATIENCE_SECONDS,
-        on_timers: Callable[[], None] = lambda: None,
     ) -> None:
-        self.allowances = Allowances(store, plan, turn)
+        """`model` is what `call` asks; `patience` is how many seconds a call waits for money before it is refused."""
+        self.budgets = Budgets(store, plan, turn)
         self.routes = routes or Routes.of()
-        self.on_timers = on_timers
+        self.on_timers: Callable[[], None] = lambda: None
         self._store = store
         self._clock = clock
+        self._prices = prices
         self._model = model
-        self._patience = patience
-        self._purse = Purse(store, self.allowances, prices)
-        self._line = Line()
-        self._under_way = UnderWay()
+        self._ledger = AgentLedger(store, self.budgets, prices)
+        self._line = Line(clock, patience)
+        self._in_flight = InFlight(self._watch if store.shared else None)
 
-    async def state(self, agent: str, now: Instant) -> SpendingStatus:
-        """State and meter as they are now. Reading changes nothing."""
-        return await self.allowances.status(agent, now)
+    def hold(
+        self,
+        agent: str,
+        *,
+        input_bound: int,
+        max_tokens: int,
+        model: str = "",
+        purpose: str = Purpose.WORK,
+        run: str = "",
+        starts_task: bool | None = None,
+        min_tokens: int | None = None,
+        caching: Caching = Caching.SHORT,
+        attempt_id: str = "",
+        now: Instant | None = None,
+    ) -> HoldBlock:
+        """Hold the worst case of a call for an `async with` block, and settle it when the block ends.
 
-    async def asleep(self, agent: str, now: Instant) -> bool:
-        """Whether the agent may not ask a model for anything."""
-        return not (await self.state(agent, now)).state.may_go_on
+        `input_bound` must be no less than the tokens of the input. `max_tokens` is clamped to what the money covers,
+        but not below `min_tokens` (by default a fourth of it). Without a `model` the purpose chooses it. A call that
+        starts a task is refused while the agent winds down; heartbeats and briefings do unless `starts_task` says
+        otherwise. The same `attempt_id` again gives the same hold.
 
-    async def may_call(self, agent: str, purpose: Purpose, now: Instant) -> bool:
-        """Whether a call for this purpose may be made, as far as the state goes. The call itself decides anew."""
-        state = (await self.state(agent, now)).state
-        return state.may_start_task if purpose in STARTS_TASK else state.may_go_on
-
-    async def open_run(self, agent: str, run: str, limit: Amount) -> None:
-        """A limit for a run, or for a child of its pool ("run-7/reviewer"), that calls with that `run` are held on."""
-        await self._store.ledger.open(run_chain(run)[-1], as_micros(limit), agent=agent)
+        Entering waits in line for money that calls in flight hold. It raises AsleepError where the agent's state
+        forbids the call, and BudgetExhaustedError where the money does not cover it, now or within the patience. If the
+        agent passes 110 % of its day meanwhile, the block is cancelled and AsleepError comes out of it.
+        """
+        asked = model or self.routes.model(self.budgets.plan.tier, purpose)
+        least = max(MIN_TOKENS, max_tokens // LEAST_SHARE) if min_tokens is None else min_tokens
+        call = Call(self._prices.quote(asked).price, input_bound, max_tokens, least, Caching(caching))
+        attempt = Attempt(attempt_id or secrets.token_hex(12), call, agent, asked, str(purpose), run)
+        return HoldBlock(self, attempt, purpose in STARTS_TASK if starts_task is None else starts_task, now)
 
     async def call(
         self,
@@ -95,43 +127,44 @@ class Spending:
         starts_task: bool | None = None,
         min_tokens: int | None = None,
     ) -> ModelReply:
-        """Ask the model, and pay for it. What it cost is in the reply's details.
-
-        Raises AsleepError where the state forbids it, and BudgetExhaustedError where the money does not suffice, now or
-        within the patience. A call that starts a task is refused while the agent winds down; heartbeats and briefings
-        do unless `starts_task` says otherwise. A clamped answer has no fewer than `min_tokens`, by default a fourth of
-        what was asked for. The offline model is free: it needs no hold and never sleeps.
-        """
+        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details."""
         asked = model or self._model
         if asked is None:
             raise NotConfiguredError("There is no model to ask.", next_step="Set ANTHROPIC_API_KEY.")
-        request = replace(
-            request,
-            model=request.model or self.routes.model(self.allowances.plan.tier, request.purpose),
-            attempt_id=request.attempt_id or secrets.token_hex(12),
-        )
-        if asked.name in FREE_MODELS:
-            return await self._ask_for_free(agent, asked, request, run)
-        held = await self._hold(
-            Asking(
-                agent,
-                request.attempt_id,
-                self._worst_case(request, min_tokens),
-                request.model,
-                request.purpose.value,
-                run,
-                request.purpose in STARTS_TASK if starts_task is None else starts_task,
-            ),
-            self._clock.now() if now is None else now,
-        )
-        reply = await self._ask(held, asked, replace(request, max_tokens=held.hold.max_tokens))
-        cost = await asyncio.shield(self._settle(held, as_use(reply.usage), reply.model or request.model))
-        clamped = held.hold.max_tokens < request.max_tokens
-        return replace(reply, details={**reply.details, "cost": cost, "clamped": clamped})
+        async with self.hold(
+            agent,
+            model=request.model,
+            input_bound=input_bound(request),
+            max_tokens=request.max_tokens,
+            purpose=request.purpose,
+            run=run,
+            starts_task=starts_task,
+            min_tokens=min_tokens,
+            attempt_id=request.attempt_id,
+            now=now,
+        ) as hold:
+            reply = await asked.complete(
+                replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
+            )
+            cost = hold.settle(reply.usage, model=reply.model)
+        return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
+
+    async def state(self, agent: str, now: Instant) -> SpendingStatus:
+        """State and meter as they are now. Reading changes nothing."""
+        return await self.budgets.status(agent, now)
+
+    async def asleep(self, agent: str, now: Instant) -> bool:
+        """Whether the agent may not ask a model for anything. Reading changes nothing."""
+        return not (await self.state(agent, now)).state.may_go_on
+
+    async def open_run(self, agent: str, run: str, limit: Amount) -> None:
+        """Open a limit for a run, or for a member of its pool ("run-7/reviewer"): calls with that `run` are held on
+        it. One that is there stays as it is."""
+        await self._store.ledger.open(run_chain(run)[-1], as_micros(limit), agent=agent)
 
     async def start(self, now: Instant) -> None:
-        """Bring the store in line with the configuration, and see to it that every sleeper has its wake."""
-        await self.allowances.take_over(self.allowances.plan, now)
+        """Bring the store in line with the configuration, and give every sleeper its wake."""
+        await self.budgets.take_over(self.budgets.plan, now)
         there = {agent.name for agent in await self._store.agents.all()}
         for row in await self._store.spending.all():
             if not row.state.may_go_on and row.agent in there:
@@ -140,20 +173,20 @@ class Spending:
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
         """Take over a configuration that changed while the process runs."""
         self.routes = routes
-        if await self.allowances.take_over(plan, now):
+        if await self.budgets.take_over(plan, now):
             self._line.ring()
             self.on_timers()
 
     async def wake(self, firing: Firing) -> None:
-        """The wake timer's handler: look at the money, whatever the reason is that it fired."""
+        """Handle the wake timer: look at the money, whatever the reason is that it fired."""
         async with self._settling(firing):
-            advanced = await self._purse.look(firing.timer.agent, firing.now)
+            advanced = await self._ledger.look(firing.timer.agent, firing.now)
         self._after(advanced, room=True)
 
     async def sweep(self, firing: Firing) -> None:
-        """The sweep timer's handler: give up what has expired, and come back for what is still open."""
+        """Handle the sweep timer: give up what has expired, and come back for what is still open."""
         async with self._settling(firing) as settlement:
-            advanced, following = await self._purse.sweep(firing.timer.agent, firing.now)
+            advanced, following = await self._ledger.sweep(firing.timer.agent, firing.now)
             if following is not None:
                 settlement.again(Instant(max(following, firing.now + SECOND)))
         self._after(advanced, room=True)
@@ -167,94 +200,28 @@ class Spending:
             async with firing.settle() as settlement:
                 yield settlement
 
-    def _worst_case(self, request: ModelRequest, min_tokens: int | None) -> Call:
-        price = self._purse.prices.quote(request.model).price
-        least = least_output_tokens(request.max_tokens) if min_tokens is None else min_tokens
-        return Call(price, most_input_tokens(request), request.max_tokens, least)
-
-    async def _hold(self, asking: Asking, now: Instant) -> HoldRow:
+    async def _begin(self, attempt: Attempt, starts_task: bool, now: Instant | None) -> HoldRow:
         """A hold as soon as there is room for it and everybody before has theirs. Never waits for ever."""
-        began = self._clock.now()
-        refusal: BudgetExhaustedError | None = None
-        with self._line.place([asking.agent, *(key.name for key in run_chain(asking.run))]) as place:
-            while True:
-                if not self._line.blocked(place):
-                    tried = await self._purse.hold(asking, now)
-                    self._after(tried.advanced)
-                    if tried.held is not None:
-                        return tried.held
-                    assert tried.refusal is not None
-                    refusal, place.short = tried.refusal, tried.wait_for
-                    if not place.short:
-                        raise refusal
-                left = self._patience - (self._clock.now() - began) / SECOND
-                if left <= 0:
-                    raise refusal or BudgetExhaustedError(
-                        "Other calls waited for money before this one, and it was not its turn in time.",
-                        next_step="Try again later, or run 'nudge budget top-up AMOUNT'.",
-                    )
-                await place.wait(self._clock, left)
-                now = self._clock.now()
 
-    async def _ask(self, held: HoldRow, model: Model, request: ModelRequest) -> ModelReply:
-        """The model's answer. Whatever else happens, the hold is ended with it."""
-        task = asyncio.ensure_future(model.complete(request))
-        self._under_way.add(held.agent, task)
-        try:
-            return await self._answer(held.agent, task)
-        except asyncio.CancelledError:
-            stopped = self._under_way.was_stopped(task)
-            await asyncio.shield(self._end(held, task))
-            if stopped:
-                raise await self._stopped(held.agent) from None
-            raise
-        except NotConfiguredError:  # the service took neither the call nor money for it
-            await asyncio.shield(self._settle(held, TokenUse(), request.model))
-            raise
-        except BaseException:
-            await asyncio.shield(self._cancel(held))
-            raise
-        finally:
-            self._under_way.remove(held.agent, task)
+        async def ask() -> HoldRow | NotYet:
+            nonlocal now
+            at, now = self._clock.now() if now is None else now, None
+            result = await self._ledger.hold(attempt, at, starts_task=starts_task)
+            self._after(result.advanced)
+            if isinstance(result.answer, BudgetExhaustedError):
+                raise result.answer
+            return result.answer
 
-    async def _answer(self, agent: str, task: Answering) -> ModelReply:
-        """Wait for a call. Where other processes share the store, a stop that one of them caused is noticed as well."""
-        try:
-            while True:
-                done, _ = await asyncio.wait({task}, timeout=SIBLING_LOOK_SECONDS if self._store.shared else None)
-                if done:
-                    reply: ModelReply = task.result()
-                    return reply
-                with suppress(StoreError):  # a call that is paid for does not end because nobody can look
-                    row = await self._store.spending.get(agent)
-                    if row is not None and row.state is SpendingState.BUDGET_EXCEEDED:
-                        self._under_way.stop(agent)
-        except asyncio.CancelledError:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait({task})
-            raise
+        return await self._line.turn(takes_from(attempt), ask)
 
-    async def _end(self, held: HoldRow, task: Answering) -> None:
-        """After a cancellation: an answer that came in that moment is paid for, else the input is."""
-        if task.cancelled() or task.exception() is not None:
-            await self._cancel(held)
-        else:
-            reply: ModelReply = task.result()
-            await self._settle(held, as_use(reply.usage), reply.model or held.model)
-
-    async def _settle(self, held: HoldRow, use: TokenUse, model: str) -> Micros:
-        cost, advanced = await self._purse.settle(held, use, model, self._clock.now())
+    async def _end(self, row: HoldRow, held: HeldCall, end: End) -> None:
+        advanced = await self._ledger.end(row, end, self._clock.now(), held._use, held._answered)
         self._after(advanced, room=True)
-        return cost
-
-    async def _cancel(self, held: HoldRow) -> None:
-        self._after(await self._purse.cancel(held, self._clock.now()), room=True)
 
     def _after(self, advanced: Advanced, *, room: bool = False) -> None:
-        """What concerns this process, once it is written. With `room`, those in line look again."""
+        """What concerns this process, once it is written. With `room`, those in line ask again."""
         if advanced.stopped:
-            self._under_way.stop(advanced.books.agent)
+            self._in_flight.stop(advanced.accounts.agent)
         if room:
             self._line.ring()
         if advanced.woke or advanced.alerted:
@@ -264,18 +231,124 @@ class Spending:
         status = await self.state(agent, self._clock.now())
         return AsleepError(agent, SpendingState.BUDGET_EXCEEDED, status.refresh_at)
 
-    async def _ask_for_free(self, agent: str, model: Model, request: ModelRequest, run: str) -> ModelReply:
-        reply = await model.complete(request)
-        await self._store.usage.put(
-            UsageRow(
-                attempt_id=request.attempt_id,
-                agent=agent,
-                at=self._clock.now(),
-                purpose=request.purpose.value,
-                model=model.name,
-                use=as_use(reply.usage),
-                cost=0,
-                run=run,
-            )
-        )
-        return replace(reply, details={**reply.details, "cost": 0, "clamped": False})
+    async def _watch(self, agent: str) -> None:
+        """Where other processes share the store, notice a stop that one of them caused."""
+        while True:
+            await self._clock.sleep(SIBLING_LOOK_SECONDS)
+            with suppress(StoreError):  # a call that is paid for does not end because nobody can look
+                row = await self._store.spending.get(agent)
+                if row is not None and row.state is SpendingState.BUDGET_EXCEEDED:
+                    self._in_flight.stop(agent)
+
+
+class HoldBlock:
+    """What `Spending.hold` gives: enter it once, with `async with`."""
+
+    def __init__(self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None) -> None:
+        self._spending = spending
+        self._attempt = attempt
+        self._starts_task = starts_task
+        self._now = now
+        self._end: End | None = None
+        self._left = False
+
+    async def __aenter__(self) -> HeldCall:
+        spending, attempt = self._spending, self._attempt
+        self._row = await spending._begin(attempt, self._starts_task, self._now)
+        self._held = HeldCall(self._row.hold, attempt.call, attempt.model, spending._prices, self._note)
+        self._flight = spending._in_flight.enter(attempt.agent)
+        return self._held
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Write what the call is charged, whatever ended the block."""
+        stopped = self._spending._in_flight.leave(self._flight)
+        self._held._leave(error)
+        self._left = True
+        assert self._end is not None
+        await _to_the_end(self._spending._end(self._row, self._held, self._end))
+        if stopped and isinstance(error, asyncio.CancelledError):
+            raise await self._spending._stopped(self._attempt.agent) from None
+
+    def _note(self, held: HeldCall, end: End) -> Hold:
+        """Keep how the call ends until the block does: that is when it is written."""
+        if self._left:
+            raise UsageError("The block of this call has ended, and so has its hold.", next_step="Settle inside it.")
+        self._end = end
+        return end(held._hold).hold
+
+
+async def _to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Finish the work first where the caller is cancelled meanwhile: what a call cost is written all the same."""
+    task = asyncio.ensure_future(work)
+    interrupted: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait({task})
+        except asyncio.CancelledError as error:
+            interrupted = error
+    if interrupted is None:
+        task.result()
+        return
+    if not task.cancelled():
+        task.exception()
+    raise interrupted
+
+
+class Flight:
+    """A block that holds money now, and the task that runs it."""
+
+    def __init__(self, agent: str) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self.agent = agent
+        self._task = task
+        self._cancelling = task.cancelling()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Cancel the task, once."""
+        if not self._stopped:
+            self._stopped = True
+            self._task.cancel()
+
+    def was_stopped(self) -> bool:
+        """Take the cancellation back. True if nobody but `stop` asked for one."""
+        return self._stopped and self._task.uncancel() <= self._cancelling
+
+
+class InFlight:
+    """The blocks of this process that hold money now, by agent, so that a stop can cancel them.
+
+    `watch` runs beside the blocks of an agent as long as there are any.
+    """
+
+    def __init__(self, watch: Callable[[str], Coroutine[Any, Any, None]] | None = None) -> None:
+        self._flights: dict[str, set[Flight]] = {}
+        self._watch = watch
+        self._watchers: dict[str, asyncio.Task[None]] = {}
+
+    def enter(self, agent: str) -> Flight:
+        flight = Flight(agent)
+        flights = self._flights.setdefault(agent, set())
+        if not flights and self._watch is not None:
+            # In a context of its own: it must not take part in a transaction that is open here.
+            self._watchers[agent] = asyncio.create_task(self._watch(agent), context=Context())
+        flights.add(flight)
+        return flight
+
+    def leave(self, flight: Flight) -> bool:
+        """Remove a block. True if it was stopped, and its task is cancelled for no other reason."""
+        flights = self._flights[flight.agent]
+        flights.remove(flight)
+        if not flights:
+            del self._flights[flight.agent]
+            if watcher := self._watchers.pop(flight.agent, None):
+                watcher.cancel()
+        return flight.was_stopped()
+
+    def stop(self, agent: str) -> None:
+        """Cancel the agent's blocks. Each raises AsleepError; their callers are not cancelled with them."""
+        for flight in self._flights.get(agent, ()):
+            flight.stop()

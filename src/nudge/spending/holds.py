@@ -1,29 +1,30 @@
-"""Holds: the arithmetic of reserve → commit on a chain of accounts.
+"""Holds: the arithmetic of hold and settle on a chain of accounts.
 
 Before a call its worst case is held on every account it touches; afterwards the hold is replaced by what it really
-cost. These are the rules that every ledger follows, in memory or in a database; a ledger adds only where the numbers
-live and how a whole chain changes at once.
+cost. These are the rules of every ledger, in memory or in a database. A ledger adds only where the numbers live and how
+a whole chain changes at once.
 
 The state of a hold, by attempt id. A second report of the same end changes nothing; a true cost that comes late
 corrects what was charged without knowing it:
 
     HELD ── settle ──▶ SETTLED      charged what it cost
-      ├──── cancel ──▶ CANCELLED ── settle ──▶ SETTLED      charged the input's cost until the truth is known
+      ├──── cancel ──▶ CANCELLED ── settle ──▶ SETTLED      charged the input, and what came, until the truth is known
       └──── expire ──▶ EXPIRED ──── settle ──▶ SETTLED      charged the worst case until the truth is known
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
-from nudge.errors import UsageError
+from nudge.errors import NotConfiguredError, UsageError
 from nudge.instants import Instant
 from nudge.numbers import is_whole
 from nudge.spending.money import Micros
-from nudge.spending.rates import Caching, Price
+from nudge.spending.prices import Caching, Price
 
 MIN_TOKENS = 64
 """An answer shorter than this is not worth the price of its question: a call is not clamped below it."""
@@ -73,6 +74,7 @@ class Account:
         return self.committed + self.held > self.limit
 
     def changed(self, change: Change) -> Account:
+        """This account after a change of one of its holds."""
         return Account(self.limit, self.committed + change.committed, self.held + change.held)
 
 
@@ -110,6 +112,10 @@ class Change:
     held: Micros = 0
 
 
+End: TypeAlias = Callable[[Hold], Change]
+"""A way for a hold to end."""
+
+
 class Answer(StrEnum):
     GRANTED = "granted"
     WAIT = "wait"
@@ -141,8 +147,9 @@ class Call:
         least = ((self.input_tokens, 0), (self.max_tokens, 1), (self.min_tokens, 1))
         if any(not is_whole(tokens) or tokens < limit for tokens, limit in least):
             raise UsageError(
-                f"A call has no {self.input_tokens} input and {self.min_tokens} to {self.max_tokens} output tokens.",
-                next_step="Estimate the input at 0 or more, and ask for 1 token or more, in whole numbers.",
+                f"A call cannot have {self.input_tokens} input tokens and {self.min_tokens} to {self.max_tokens} "
+                "output tokens.",
+                next_step="Use whole numbers: 0 or more for the input, 1 or more for the output.",
             )
 
     @property
@@ -197,11 +204,12 @@ def settle(hold: Hold, actual: Micros) -> Change:
     return _ended(hold, HoldState.SETTLED, actual)
 
 
-def cancel(hold: Hold) -> Change:
-    """Charge the input of a call that was cancelled or failed: it had been sent, and what came back is not known."""
+def cancel(hold: Hold, produced: Micros = 0) -> Change:
+    """Charge the input of a call that was cancelled or failed, and what its stream had produced by then: the call had
+    been sent, and nobody knows more."""
     if hold.state is not HoldState.HELD:
         return Change(hold)
-    return _ended(hold, HoldState.CANCELLED, min(hold.input_cost, hold.amount))
+    return _ended(hold, HoldState.CANCELLED, min(hold.input_cost + produced, hold.amount))
 
 
 def expire(hold: Hold, now: Instant) -> Change:
@@ -214,6 +222,22 @@ def give_up(hold: Hold) -> Change:
     if hold.state is not HoldState.HELD:
         return Change(hold)
     return _ended(hold, HoldState.EXPIRED, hold.amount)
+
+
+def end_of_block(error: BaseException | None, produced: Micros = 0) -> End:
+    """How a hold ends whose block ended with `error`, or without one, and did not settle it.
+
+    | the block | is charged |
+    |---|---|
+    | returns | the worst case: the call may have been answered, and nobody said what it used |
+    | raises NotConfiguredError | nothing: the service refused the key, so it took no call |
+    | raises anything else, or is cancelled | the input, and what a stream had produced by then |
+    """
+    if error is None:
+        return give_up
+    if isinstance(error, NotConfiguredError):
+        return partial(settle, actual=0)
+    return partial(cancel, produced=produced)
 
 
 def _ended(hold: Hold, state: HoldState, charged: Micros) -> Change:

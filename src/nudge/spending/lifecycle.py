@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from nudge.instants import Instant, rfc3339
-from nudge.spending.meter import RED_FROM, SpendingDay
+from nudge.errors import BudgetExhaustedError
+from nudge.instants import Instant, rfc3339, to_datetime
+from nudge.spending.allowance import RED_FROM, SpendingDay
 from nudge.spending.money import Micros
 
 WINDING_DOWN_FROM = RED_FROM
@@ -49,6 +50,24 @@ class SpendingState(StrEnum):
     def banner(self) -> str | None:
         """What a status shows in red until it is over."""
         return STOPPED if self is SpendingState.BUDGET_EXCEEDED else None
+
+
+class AsleepError(BudgetExhaustedError):
+    """The agent sleeps until its budget is refreshed."""
+
+    def __init__(self, agent: str, state: SpendingState, refresh_at: Instant) -> None:
+        self.agent = agent
+        self.state = state
+        self.refresh_at = refresh_at
+        what = {
+            SpendingState.WINDING_DOWN: "is winding down: it finishes what it has begun and starts nothing new",
+            SpendingState.BUDGET_EXCEEDED: "was stopped: its daily budget is exceeded",
+        }.get(state, "is asleep")
+        super().__init__(
+            f"{agent} {what} until its budget is refreshed at {rfc3339(refresh_at)}.",
+            next_step="Run 'nudge budget top-up AMOUNT' to go on at once.",
+            retry_at=to_datetime(refresh_at),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,7 @@
-"""Prices: which model costs what, and how old that knowledge is.
+"""Prices: which model costs what, how a call's cost is computed, and how old that knowledge is.
+
+A rate is micro-dollars per million tokens, so a call's cost is one sum of products and one division in whole numbers.
+That division rounds up: a call is never charged less than it cost.
 
 A table is made from plain mappings, as a TOML file gives them. A model that is not in it is charged at the dearest
 price that is and flagged as such, never at zero: an unpriced model would be a hole in every budget.
@@ -8,110 +11,105 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date
 from decimal import ROUND_CEILING, Context, Decimal, InvalidOperation
+from enum import StrEnum
 from typing import Any
 
 from nudge.errors import ConfigError, UsageError
 from nudge.instants import Moment, as_instant, local_date
-from nudge.spending.money import Micros, parse_money
-from nudge.spending.rates import KINDS, Caching, Price, Rates, dearest
-from nudge.tokens import token_use
+from nudge.spending.money import Micros, Money, parse_money
+from nudge.tokens import TokenUse, token_use
 
-UNIT_MODEL = "sonnet"
-
-_BY_LENGTH = sorted(KINDS, key=len, reverse=True)
-_EXACT = Context(prec=60, rounding=ROUND_CEILING)
+MILLION = 1_000_000
 
 
-def apply_weights(
-    models: Mapping[str, Price],
-    aliases: Mapping[str, str],
-    families: Mapping[str, str],
-    weights: Mapping[str, Any],
-) -> dict[str, Price]:
-    """The models' prices with those that the weights name in place of the table's.
+class Caching(StrEnum):
+    """How a call may write its prompt to the provider's cache, which costs more than plain input.
 
-    A weight for input moves the cache prices of the model with it unless they have weights of their own, and every
-    weight moves the long-context price of its kind: the ratios of the table stay. Rounded up.
+    The worst case of a call depends on it: with caching, every token of the input may turn out to be a write.
     """
-    unit = _unit(models, aliases, weights)
-    wanted: dict[str, dict[str, int]] = {}
-    stated = {_split(key): (key, value) for key, value in weights.items() if key != "unit"}
-    for (who, kind), (key, value) in sorted(stated.items(), key=lambda item: item[0][0] not in families.values()):
-        for name in _named(who, models, aliases, families, key):
-            wanted.setdefault(name, {})[kind] = _weighted(key, value, unit)
-    return {name: _moved(price, wanted[name]) if name in wanted else price for name, price in models.items()}
+
+    NONE = "none"
+    SHORT = "5m"
+    LONG = "1h"
+
+    @classmethod
+    def _missing_(cls, value: object) -> Caching:
+        raise UsageError(f"There is no caching called {value!r}.", next_step=f"Use one of {', '.join(cls)}.")
 
 
-def _unit(models: Mapping[str, Price], aliases: Mapping[str, str], weights: Mapping[str, Any]) -> int:
-    if "unit" in weights:
-        stated = weights["unit"]
-        try:
-            return parse_money(stated if isinstance(stated, str) else Decimal(str(stated)))
-        except (UsageError, InvalidOperation) as error:
-            raise ConfigError(f"weights: unit = {stated!r} is no price in dollars per million tokens.") from error
-    name = aliases.get(UNIT_MODEL, UNIT_MODEL)
-    if name not in models:
-        raise ConfigError(
-            'weights need a unit: the table has no model with the alias "sonnet".',
-            next_step="Add unit = 15.00, the dollars per million tokens that weight 1 stands for.",
-        )
-    return models[name].base.output
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """Micro-dollars per million tokens, by kind of token."""
+
+    input: int
+    output: int
+    cache_read: int
+    cache_write: int
+    cache_write_1h: int
+
+    def cost(self, use: TokenUse) -> Micros:
+        return _up(sum(getattr(self, kind) * getattr(use, kind) for kind in KINDS))
+
+    def dearest_input(self, caching: Caching) -> int:
+        """The most that a token of the input can cost."""
+        if caching is Caching.NONE:
+            return max(self.input, self.cache_read)
+        if caching is Caching.SHORT:
+            return max(self.input, self.cache_read, self.cache_write)
+        return max(self.input, self.cache_read, self.cache_write, self.cache_write_1h)
 
 
-def _split(key: str) -> tuple[str, str]:
-    for kind in _BY_LENGTH:
-        if key.endswith(f"_{kind}"):
-            return key.removesuffix(f"_{kind}"), kind
-    raise ConfigError(
-        f"weights: {key!r} does not say which tokens it weighs.",
-        next_step=f"End it with one of {', '.join(f'_{kind}' for kind in KINDS)}.",
-    )
+KINDS = tuple(field.name for field in fields(Rates))
 
 
-def _named(
-    who: str, models: Mapping[str, Price], aliases: Mapping[str, str], families: Mapping[str, str], key: str
-) -> list[str]:
-    if family := [name for name in models if families.get(name) == who]:
-        return family
-    name = aliases.get(who, who)
-    if name not in models:
-        raise ConfigError(
-            f"weights: {key!r} is for {who!r}, which the table does not know.",
-            next_step=f"It knows the families {', '.join(sorted(set(families.values()))) or '(none)'}.",
-        )
-    return [name]
+@dataclass(frozen=True, slots=True)
+class Price:
+    """What one model costs. Where `long` is set it holds for the whole call, output included, as soon as the prompt is
+    longer than `over` tokens; a prompt of exactly `over` tokens still has the base rates."""
+
+    base: Rates
+    long: Rates | None = None
+    over: int = 0
+
+    def rates(self, prompt_tokens: int) -> Rates:
+        return self.long if self.long is not None and prompt_tokens > self.over else self.base
+
+    def cost(self, use: TokenUse) -> Micros:
+        """The cost of a call that came back."""
+        return self.rates(use.prompt).cost(use)
+
+    def input_cost(self, input_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
+        """The most that the input of a call can cost: what a call is charged that was cancelled under way."""
+        return self.worst_case(input_tokens, 0, caching)
+
+    def worst_case(self, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
+        """The most that a call can cost if its input is no longer than `input_tokens`: what has to be held for it."""
+        rates = self.rates(input_tokens)
+        return _up(rates.dearest_input(caching) * input_tokens + rates.output * max_tokens)
+
+    def fit_max_tokens(
+        self, input_tokens: int, available: Micros, at_most: int, caching: Caching = Caching.SHORT
+    ) -> int:
+        """The largest `max_tokens` up to `at_most` whose worst case `available` money covers; 0 where not even the
+        input fits, or the input takes all there is."""
+        rates = self.rates(input_tokens)
+        left = available * MILLION - rates.dearest_input(caching) * input_tokens
+        if left < 0:
+            return 0
+        return at_most if rates.output == 0 else min(at_most, left // rates.output)
 
 
-def _weighted(key: str, value: object, unit: int) -> int:
-    text = str(value).removesuffix("x") if isinstance(value, str) else str(value)
-    try:
-        weight = Decimal(text)
-    except InvalidOperation:
-        weight = Decimal("NaN")
-    if isinstance(value, bool) or not weight.is_finite() or weight < 0 or weight.adjusted() > 6:
-        raise ConfigError(f"weights: {key} = {value!r} is no weight.", next_step="Write a number such as 5 or 0.2.")
-    return int(_EXACT.multiply(weight, unit).to_integral_value(rounding=ROUND_CEILING))
+def dearest(prices: list[Price]) -> Price:
+    """A price that is nowhere below any of these, kind by kind, long prompts included."""
+    every = [rates for price in prices for rates in (price.base, price.long) if rates is not None]
+    return Price(Rates(**{kind: max(getattr(rates, kind) for rates in every) for kind in KINDS}))
 
 
-def _moved(price: Price, wanted: Mapping[str, int]) -> Price:
-    rates = dict(wanted)
-    for kind in ("cache_read", "cache_write", "cache_write_1h"):
-        if "input" in wanted and kind not in wanted:
-            rates[kind] = _in_proportion(getattr(price.base, kind), wanted["input"], price.base.input)
-    base = replace(price.base, **rates)
-    if price.long is None:
-        return Price(base)
-    long = {
-        kind: _in_proportion(getattr(price.long, kind), rate, getattr(price.base, kind)) for kind, rate in rates.items()
-    }
-    return Price(base, replace(price.long, **long), price.over)
-
-
-def _in_proportion(rate: int, new: int, old: int) -> int:
-    return max(rate, new) if old == 0 else -(-rate * new // old)
+def _up(millionths: int) -> Micros:
+    return -(-millionths // MILLION)
 
 
 STALE_AFTER_DAYS = 90
@@ -184,14 +182,14 @@ class PriceTable:
             return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
         return Quote(model, name, self.models[name], known=True)
 
-    def cost(self, model: str, usage: object) -> Micros:
+    def cost(self, model: str, usage: object) -> Money:
         """What a call that came back cost, rounded up to a whole micro-dollar: `usage` is that of the reply as it came,
         or a TokenUse."""
-        return self.quote(model).price.cost(token_use(usage))
+        return Money(self.quote(model).price.cost(token_use(usage)))
 
-    def worst_case(self, model: str, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
+    def worst_case(self, model: str, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Money:
         """The most that a call can cost. With caching every input token may be charged as a cache write."""
-        return self.quote(model).price.worst_case(input_tokens, max_tokens, caching)
+        return Money(self.quote(model).price.worst_case(input_tokens, max_tokens, caching))
 
     def fit_max_tokens(
         self, model: str, input_tokens: int, available: Micros, *, at_most: int, caching: Caching = Caching.SHORT
@@ -264,7 +262,7 @@ def _rates(where: str, stated: Mapping[str, Any]) -> Rates:
 def _rate(where: str, kind: str, dollars: object) -> int:
     try:
         # A float's shortest decimal form is what somebody wrote: 0.1, not the binary fraction next to it.
-        return parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars)))
+        return int(parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars))))
     except (UsageError, InvalidOperation) as error:
         raise ConfigError(
             f"{where}: {kind} = {dollars!r} is no price in dollars per million tokens (at most six decimals)."
@@ -294,3 +292,97 @@ def _refuse_unknown(where: str, stated: object, known: set[str]) -> None:
         raise ConfigError(
             f"{where} has the unknown key {unknown[0]!r}.", next_step=f"It knows {', '.join(sorted(known))}."
         )
+
+
+UNIT_MODEL = "sonnet"
+_BY_LENGTH = sorted(KINDS, key=len, reverse=True)
+_EXACT = Context(prec=60, rounding=ROUND_CEILING)
+
+
+def apply_weights(
+    models: Mapping[str, Price],
+    aliases: Mapping[str, str],
+    families: Mapping[str, str],
+    weights: Mapping[str, Any],
+) -> dict[str, Price]:
+    """The models' prices with those that the weights name in place of the table's.
+
+    A weight for input moves the cache prices of the model with it unless they have weights of their own, and every
+    weight moves the long-context price of its kind: the ratios of the table stay. Rounded up.
+    """
+    unit = _unit(models, aliases, weights)
+    wanted: dict[str, dict[str, int]] = {}
+    stated = {_split(key): (key, value) for key, value in weights.items() if key != "unit"}
+    for (who, kind), (key, value) in sorted(stated.items(), key=lambda item: item[0][0] not in families.values()):
+        for name in _named(who, models, aliases, families, key):
+            wanted.setdefault(name, {})[kind] = _weighted(key, value, unit)
+    return {name: _moved(price, wanted[name]) if name in wanted else price for name, price in models.items()}
+
+
+def _unit(models: Mapping[str, Price], aliases: Mapping[str, str], weights: Mapping[str, Any]) -> int:
+    if "unit" in weights:
+        stated = weights["unit"]
+        try:
+            return int(parse_money(stated if isinstance(stated, str) else Decimal(str(stated))))
+        except (UsageError, InvalidOperation) as error:
+            raise ConfigError(f"weights: unit = {stated!r} is no price in dollars per million tokens.") from error
+    name = aliases.get(UNIT_MODEL, UNIT_MODEL)
+    if name not in models:
+        raise ConfigError(
+            'weights need a unit: the table has no model with the alias "sonnet".',
+            next_step="Add unit = 15.00, the dollars per million tokens that weight 1 stands for.",
+        )
+    return models[name].base.output
+
+
+def _split(key: str) -> tuple[str, str]:
+    for kind in _BY_LENGTH:
+        if key.endswith(f"_{kind}"):
+            return key.removesuffix(f"_{kind}"), kind
+    raise ConfigError(
+        f"weights: {key!r} does not say which tokens it weighs.",
+        next_step=f"End it with one of {', '.join(f'_{kind}' for kind in KINDS)}.",
+    )
+
+
+def _named(
+    who: str, models: Mapping[str, Price], aliases: Mapping[str, str], families: Mapping[str, str], key: str
+) -> list[str]:
+    if family := [name for name in models if families.get(name) == who]:
+        return family
+    name = aliases.get(who, who)
+    if name not in models:
+        raise ConfigError(
+            f"weights: {key!r} is for {who!r}, which the table does not know.",
+            next_step=f"It knows the families {', '.join(sorted(set(families.values()))) or '(none)'}.",
+        )
+    return [name]
+
+
+def _weighted(key: str, value: object, unit: int) -> int:
+    text = str(value).removesuffix("x") if isinstance(value, str) else str(value)
+    try:
+        weight = Decimal(text)
+    except InvalidOperation:
+        weight = Decimal("NaN")
+    if isinstance(value, bool) or not weight.is_finite() or weight < 0 or weight.adjusted() > 6:
+        raise ConfigError(f"weights: {key} = {value!r} is no weight.", next_step="Write a number such as 5 or 0.2.")
+    return int(_EXACT.multiply(weight, unit).to_integral_value(rounding=ROUND_CEILING))
+
+
+def _moved(price: Price, wanted: Mapping[str, int]) -> Price:
+    rates = dict(wanted)
+    for kind in ("cache_read", "cache_write", "cache_write_1h"):
+        if "input" in wanted and kind not in wanted:
+            rates[kind] = _in_proportion(getattr(price.base, kind), wanted["input"], price.base.input)
+    base = replace(price.base, **rates)
+    if price.long is None:
+        return Price(base)
+    long = {
+        kind: _in_proportion(getattr(price.long, kind), rate, getattr(price.base, kind)) for kind, rate in rates.items()
+    }
+    return Price(base, replace(price.long, **long), price.over)
+
+
+def _in_proportion(rate: int, new: int, old: int) -> int:
+    return max(rate, new) if old == 0 else -(-rate * new // old)

@@ -1,64 +1,123 @@
-"""The line of calls in this process that wait for money.
+"""The line of calls that wait for money.
 
-First come, first served: a call that does not fit keeps its place, and nobody behind it takes from a pot that is too
-short for it. Other processes have lines of their own over the same accounts, so whoever is in front also looks at the
-store from time to time; between processes it is whoever looks first.
+First come, first served: a call that does not fit keeps its place, and nobody behind it takes from an account that is
+too short for it, so small calls never starve a large one. Calls that take from other accounts pass.
+
+The ledger in memory and the one in the store wait in the same line. Other processes have lines of their own over the
+same store, so with a clock whoever is in front also looks again from time to time; between processes it is whoever
+looks first.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from itertools import takewhile
+from collections.abc import Awaitable, Callable, Collection, Hashable
+from dataclasses import dataclass
+from typing import TypeVar
 
 from nudge.clock import Clock
+from nudge.errors import BudgetExhaustedError
+from nudge.instants import SECOND
 
 FIRST_LOOK_SECONDS = 0.02
 LONGEST_LOOK_SECONDS = 1.0
 
+T = TypeVar("T")
 
-class Place:
-    """A call in the line: the pots it takes from, and which of them were too short when it last asked."""
 
-    __slots__ = ("_bell", "_looks", "pots", "short")
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    """The answer to a call that may fit later: the accounts that are too short for it now, and what its caller is told
+    if that takes too long."""
 
-    def __init__(self, pots: Iterable[str]) -> None:
-        self.pots = frozenset(pots)
-        self.short: frozenset[str] = frozenset()
-        self._bell = asyncio.Event()
-        self._looks = 0
+    short: frozenset[Hashable]
+    refusal: BudgetExhaustedError
 
-    def ring(self) -> None:
-        self._bell.set()
 
-    async def wait(self, clock: Clock, longest: float) -> None:
-        """Until something changed in this process, or it is time to look at the store again."""
-        patience = min(FIRST_LOOK_SECONDS * 2**self._looks, LONGEST_LOOK_SECONDS, max(longest, 0.0))
-        self._looks = 0 if await clock.wait(self._bell, patience) else min(self._looks + 1, 10)
-        self._bell.clear()
+class _Place:
+    """A call in the line: what it takes from, and what of that was too short when it last asked."""
+
+    __slots__ = ("bell", "looks", "short", "takes_from")
+
+    def __init__(self, takes_from: Collection[Hashable]) -> None:
+        self.takes_from = takes_from
+        self.short: frozenset[Hashable] = frozenset()
+        self.bell = asyncio.Event()
+        self.looks = 0
 
 
 class Line:
-    def __init__(self) -> None:
-        self._places: list[Place] = []
+    """Who waits, oldest first. One thread and one event loop.
 
-    @contextmanager
-    def place(self, pots: Iterable[str]) -> Iterator[Place]:
-        place = Place(pots)
+    With a clock it looks again from time to time, and a call that waited for `patience` seconds is refused. Without one
+    it waits for `ring` alone, as long as that takes.
+    """
+
+    def __init__(self, clock: Clock | None = None, patience: float = 0.0) -> None:
+        self._clock = clock
+        self._patience = patience
+        self._places: list[_Place] = []
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    async def turn(self, takes_from: Collection[Hashable], ask: Callable[[], Awaitable[T | NotYet]]) -> T:
+        """Join the line, and come back with what `ask` gave once it no longer says NotYet.
+
+        `ask` is asked at once and then whenever there may be more room, but never while somebody earlier waits for an
+        account that this call takes from. It raises where waiting is of no use.
+        """
+        began = self._clock.now() if self._clock else 0
+        place = _Place(takes_from)
         self._places.append(place)
+        refusal: BudgetExhaustedError | None = None
         try:
-            yield place
+            while True:
+                if not self._is_blocked(place):
+                    answer = await ask()
+                    if not isinstance(answer, NotYet):
+                        return answer
+                    refusal = answer.refusal
+                    if place.short != answer.short:
+                        place.short = answer.short
+                        self.ring(but=place)
+                await self._wait(place, began, refusal)
         finally:
             self._places.remove(place)
-            self.ring()
+            if place.short:
+                self.ring()
 
-    def blocked(self, place: Place) -> bool:
-        """Whether somebody who came earlier waits for a pot that this one takes from."""
-        earlier = takewhile(lambda other: other is not place, self._places)
-        return any(not other.short.isdisjoint(place.pots) for other in earlier)
+    def blocks(self, takes_from: Collection[Hashable]) -> bool:
+        """Whether somebody in the line waits for an account that a new call would take from."""
+        return any(not place.short.isdisjoint(takes_from) for place in self._places)
 
-    def ring(self) -> None:
-        """Everybody looks again: there may be more room than before."""
+    def ring(self, *, but: _Place | None = None) -> None:
+        """Let those ask again who may: call this whenever an account may have more room."""
+        blocked: set[Hashable] = set()
         for place in self._places:
-            place.ring()
+            if place is not but and blocked.isdisjoint(place.takes_from):
+                place.bell.set()
+            blocked |= place.short
+
+    def _is_blocked(self, place: _Place) -> bool:
+        for other in self._places:
+            if other is place:
+                return False
+            if not other.short.isdisjoint(place.takes_from):
+                return True
+        return False
+
+    async def _wait(self, place: _Place, began: int, refusal: BudgetExhaustedError | None) -> None:
+        if self._clock is None:
+            await place.bell.wait()
+        else:
+            left = self._patience - (self._clock.now() - began) / SECOND
+            if left <= 0:
+                raise refusal or BudgetExhaustedError(
+                    "Other calls waited for money before this one, and its turn did not come in time.",
+                    next_step="Try again later, or run 'nudge budget top-up AMOUNT'.",
+                )
+            seconds = min(FIRST_LOOK_SECONDS * 2**place.looks, LONGEST_LOOK_SECONDS, left)
+            rung = await self._clock.wait(place.bell, seconds)
+            place.looks = 0 if rung else min(place.looks + 1, 10)
+        place.bell.clear()

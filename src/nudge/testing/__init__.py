@@ -11,7 +11,8 @@ from nudge.models.offline import OfflineModel
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.stores.store import SqlStore
 from nudge.testing.anthropic_replies import Reply
-from nudge.testing.fakes import RecordingChannel, ScriptedApprover, ScriptedConditions
+from nudge.testing.channel import RecordingChannel
+from nudge.testing.fakes import ScriptedApprover, ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.telegram_protocol import SentMessage

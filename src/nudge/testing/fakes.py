@@ -1,11 +1,10 @@
-"""Fakes of the small ports: an approver, a channel and conditions that do as they are told."""
+"""Fakes of the small ports: an approver and conditions that do as they are told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from nudge.progress.extensions import Approval, ExtensionRequest
-from nudge.queue.channel import Outbound, Receipt
 from nudge.reminders.conditions import Question, Verdict
 
 
@@ -19,36 +18,6 @@ class ScriptedApprover:
     async def ask(self, request: ExtensionRequest) -> Approval:
         self.asked.append(request)
         return self.decisions.pop(0) if self.decisions else Approval.DENIED
-
-
-class RecordingChannel:
-    """`faults` are raised one a call, None meaning that the call succeeds; when they are used up, all succeed.
-
-    >>> import asyncio
-    >>> channel = RecordingChannel()
-    >>> asyncio.run(channel.send(Outbound(1, "hello"))).message_ids
-    ('m1',)
-    >>> [message.text for message in channel.sent]
-    ['hello']
-    """
-
-    def __init__(self, *faults: Exception | None) -> None:
-        self.faults = list(faults)
-        self.sent: list[Outbound] = []
-
-    @property
-    def texts(self) -> list[str]:
-        return [message.text for message in self.sent]
-
-    async def send(self, message: Outbound) -> Receipt:
-        fault = self.faults.pop(0) if self.faults else None
-        if fault:
-            raise fault
-        self.sent.append(message)
-        return Receipt((f"m{message.id}",))
-
-    async def close(self) -> None:
-        return None
 
 
 Answer = bool | Verdict | Callable[[Question], Verdict | bool]

@@ -37,6 +37,8 @@ class BotState:
     """Everything the service knows of one bot."""
 
     pending: list[dict[str, Any]] = field(default_factory=list)
+    confirmed: list[dict[str, Any]] = field(default_factory=list)
+    replaying: bool = False
     next_update: int = 700_000_001
     next_message: int = 1
     allowed: frozenset[str] | None = None
@@ -66,6 +68,7 @@ class BotApi:
             "getupdates": self._get_updates,
             "sendmessage": self._send_message,
             "answercallbackquery": self._answer_callback_query,
+            "sendchataction": self._send_chat_action,
             "setmycommands": self._set_my_commands,
             "getmycommands": self._get_my_commands,
             "getme": self._get_me,
@@ -109,6 +112,9 @@ class BotApi:
                 names = {str(name).lower() for name in _json(params["allowed_updates"]) or ()}
                 state.allowed = frozenset(names) or None
             self._confirm(offset)
+            if state.replaying:
+                state.replaying = False
+                return state.confirmed + state.pending
             if state.pending or timeout <= 0:
                 return state.pending[:limit]
             mine = self.waiting = object()
@@ -132,9 +138,13 @@ class BotApi:
     def _confirm(self, offset: int) -> None:
         state = self.state
         if offset < 0:
-            state.pending = state.pending[offset:]
+            left = state.pending[offset:]
         elif offset <= state.next_update + 10:
-            state.pending = [update for update in state.pending if _number(update) >= offset]
+            left = [update for update in state.pending if _number(update) >= offset]
+        else:
+            return
+        state.confirmed += [update for update in state.pending if update not in left]
+        state.pending = left
 
     async def _send_message(self, params: Mapping[str, Any], request: Request) -> dict[str, Any]:
         chat = _int(params, "chat_id")
@@ -169,6 +179,13 @@ class BotApi:
             self.state.callbacks.discard(number)
             self.state.answers.append((number, text))
         self.bell.ring()
+        return True
+
+    async def _send_chat_action(self, params: Mapping[str, Any], request: Request) -> bool:
+        if _int(params, "chat_id") in self.state.strangers:
+            raise rules.BadRequestError("Bad Request: chat not found")
+        if params.get("action") != "typing":
+            raise rules.BadRequestError("Bad Request: wrong parameter action in request")
         return True
 
     async def _set_my_commands(self, params: Mapping[str, Any], request: Request) -> bool:

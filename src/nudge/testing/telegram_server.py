@@ -129,8 +129,14 @@ class FakeTelegram(Loopback):
         self._api.state.webhook = active
 
     def restart_ids(self, next_update: int) -> None:
-        """Update ids begin anew, as they do after a quiet week or on another server."""
+        """Update ids begin again elsewhere, as they do after a quiet week or on another server."""
         self._api.state.next_update = next_update
+
+    def replay(self) -> None:
+        """The next poll brings every confirmed update once more, whatever its offset. The service never does this."""
+        with self.bell.lock:
+            self._api.state.replaying = True
+        self.bell.ring()
 
     def reset(self) -> None:
         with self.bell.lock:

@@ -1,5 +1,5 @@
 """Telegram as the person's channel."""
 
-from nudge.channels.telegram.channel import BotIdentity, TelegramChannel
+from nudge.channels.telegram.channel import TelegramChannel, telegram_channel
 
-__all__ = ["BotIdentity", "TelegramChannel"]
+__all__ = ["TelegramChannel", "telegram_channel"]

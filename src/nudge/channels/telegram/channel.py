@@ -1,4 +1,4 @@
-"""The person's Telegram chat as Messenger and Inbox."""
+"""The person's Telegram chat as their channel."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.backoff import RetryClock
-from nudge.channels.telegram.client import PUBLIC_API, TelegramClient
-from nudge.channels.telegram.failures import BadRequestError
+from nudge.channels import Setup
+from nudge.channels.telegram.client import PUBLIC_API, TOKEN_STEP, BadRequestError, TelegramClient
 from nudge.channels.telegram.poller import LONG_POLL_SECONDS, STALL_MARGIN_SECONDS, Poller
 from nudge.channels.telegram.richtext import RichText, parse_markdown
-from nudge.channels.telegram.splitting import split
-from nudge.channels.telegram.updates import Refused
+from nudge.channels.telegram.splitting import LIMIT, split
+from nudge.channels.telegram.updates import Cursor, Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
-from nudge.queue.channel import Button, Inbound, Outbound, Receipt
+from nudge.queue.channel import Button, Capabilities, Channel, Inbound, Outbound, Receipt, Updates
 
 SEND_SECONDS = 30.0
 BUTTON_DATA_BYTES = 64
@@ -25,32 +25,27 @@ _CALLBACK_ANSWER_CHARACTERS = 100  # of 200 code units, of which a character may
 _REMEMBERED = 256
 
 
-@dataclass(frozen=True, slots=True)
-class BotIdentity:
-    """Who the token belongs to."""
-
-    id: int
-    username: str
-
-
 @dataclass(slots=True)
 class _Sending:
-    """A message under way: the parts still to go, and the ids of those that went."""
+    """A message being sent: the parts still to go, and the ids of those that went."""
 
     text: str
     waiting: list[RichText]
     done: list[str]
 
 
-class TelegramChannel:
-    """Sends to one person and hears from the allowed ones, who are the person's own accounts.
+class TelegramChannel(Channel):
+    """Sends to one person and hears from the allowed accounts, which are the person's own.
 
     Sending and polling have separate connections, so that cutting a dead poll cuts no message. A long message whose
-    later parts failed is taken up where it stopped when it is sent again under the same id.
+    later parts failed continues where it stopped when it is sent again under the same id.
 
     >>> TelegramChannel("1:x", person=7, clock=None)
     TelegramChannel(person=7)
     """
+
+    name = "telegram"
+    capabilities = Capabilities(listens=True, buttons=True, formatting=True, typing=True, longest_message=LIMIT)
 
     def __init__(
         self,
@@ -66,21 +61,10 @@ class TelegramChannel:
         self._person = person
         self._outgoing = TelegramClient(token, api_base=api_base)
         self._polling = TelegramClient(token, api_base=api_base)
+        self._bot = int(token.partition(":")[0])
         everybody = frozenset({person, *allowed})
         self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
         self._begun: dict[int, _Sending] = {}
-
-    @classmethod
-    def from_settings(cls, settings: Mapping[str, str], *, person: int, clock: RetryClock) -> TelegramChannel:
-        """From TELEGRAM_BOT_TOKEN and TELEGRAM_API_BASE (the public service, if it is not set)."""
-        token = settings.get("TELEGRAM_BOT_TOKEN", "").strip()
-        if not token:
-            raise NotConfiguredError(
-                "There is no Telegram token.",
-                next_step="Get one from @BotFather and put it into .env as TELEGRAM_BOT_TOKEN.",
-            )
-        api_base = settings.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
-        return cls(token, person=person, clock=clock, api_base=api_base)
 
     def __repr__(self) -> str:
         return f"TelegramChannel(person={self._person})"
@@ -109,7 +93,7 @@ class TelegramChannel:
         return Receipt(tuple(sending.done))
 
     def _sending_of(self, message: Outbound) -> _Sending:
-        """What is left to send. Words that a repeat has before its text come before the part that may be one."""
+        """What is left to send. A mark that a repeat has in front goes before the part that may be repeated."""
         text = _clean(message.text)
         begun = self._begun.get(message.id)
         if begun is not None and text.endswith(begun.text):
@@ -122,7 +106,7 @@ class TelegramChannel:
         while len(self._begun) >= _REMEMBERED:
             del self._begun[next(iter(self._begun))]
         rich = parse_markdown(text)
-        if not rich.text.strip():  # nothing but markers, such as an empty code block
+        if not rich.text.strip():  # only markers, such as an empty code block
             rich = RichText(text)
         self._begun[message.id] = _Sending(text, _visible(split(rich)), [])
         return self._begun[message.id]
@@ -140,12 +124,12 @@ class TelegramChannel:
             result = await self._call("sendMessage", {**params, "text": part.text})
         return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
-    async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
+    async def updates(self, cursor: str, wait_seconds: float) -> Updates:
         """Raises AnotherPollerError after one long-poll period of conflicts."""
-        return await self._poller.updates_after(offset, wait_seconds)
+        return await self._poller.updates(Cursor.read(cursor, self._bot), wait_seconds)
 
     async def acknowledge(self, update: Inbound, text: str = "") -> None:
-        """End the waiting look of a pressed button. One that is too old to be answered is let be."""
+        """Stop the button's spinner. A press that is too old to be answered is ignored."""
         if update.callback_id is None:
             return
         answer = {"callback_query_id": update.callback_id, "text": _clean(text)[:_CALLBACK_ANSWER_CHARACTERS]}
@@ -155,21 +139,23 @@ class TelegramChannel:
             if "query is too old" not in refusal.description:
                 raise
 
-    async def set_commands(self, commands: Iterable[tuple[str, str]]) -> None:
-        """Offer (name, description) in the chat's menu. Telegram knows no hyphen in a command: it becomes `_`."""
+    async def show_typing(self) -> None:
+        await self._call("sendChatAction", {"chat_id": self._person, "action": "typing"})
+
+    async def offer_commands(self, commands: Iterable[tuple[str, str]]) -> None:
+        """Telegram allows no hyphen in a command: it becomes `_`."""
         entries = [
             {"command": re.sub(r"[^a-z0-9_]", "_", name.lower().lstrip("/"))[:32], "description": words[:256]}
             for name, words in commands
         ]
         await self._call("setMyCommands", {"commands": entries})
 
-    async def whoami(self) -> BotIdentity:
-        """Who the token belongs to; the check that it works."""
+    async def check(self) -> str:
+        """Ask whom the token belongs to."""
         result = await self._call("getMe", {})
-        number = result.get("id") if isinstance(result, dict) else None
-        if not isinstance(number, int):
-            raise ChannelUnavailableError("Telegram's answer is not readable.")
-        return BotIdentity(number, str(result.get("username") or ""))
+        if not isinstance(result, dict) or not isinstance(result.get("id"), int):
+            raise ChannelUnavailableError("Telegram's answer is unreadable.")
+        return f"@{result.get('username') or result['id']} works and writes to {self._person}"
 
     async def close(self) -> None:
         await self._outgoing.close()
@@ -179,8 +165,27 @@ class TelegramChannel:
         return await self._outgoing.call(method, params, deadline=SEND_SECONDS)
 
 
+def telegram_channel(setup: Setup) -> TelegramChannel:
+    """From TELEGRAM_BOT_TOKEN, TELEGRAM_API_BASE (the public service, if it is not set) and `[telegram]` in nudge.toml.
+    The first id in `allow` is where messages go."""
+    token = setup.environment.get("TELEGRAM_BOT_TOKEN", "").strip()
+    if not token:
+        raise NotConfiguredError(
+            'channel.kind is "telegram" in nudge.toml, but there is no TELEGRAM_BOT_TOKEN.', next_step=TOKEN_STEP
+        )
+    allow = setup.section.allow
+    if not allow:
+        raise NotConfiguredError(
+            "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
+            next_step="Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in nudge.toml; "
+            "or run 'nudge run --terminal'.",
+        )
+    api_base = setup.environment.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
+    return TelegramChannel(token, person=allow[0], allowed=allow, clock=setup.clock, api_base=api_base)
+
+
 def _visible(parts: list[RichText]) -> list[RichText]:
-    """Without parts of blanks only, which Telegram refuses."""
+    """Without blank parts, which Telegram refuses."""
     return [part for part in parts if part.text.strip()]
 
 

@@ -1,4 +1,9 @@
-"""One call to the Bot API: a deadline around it, its result, or an error that says what to do and no secret."""
+"""One call to the Bot API: a deadline around it, its result, or an error that says what to do and no secret.
+
+The Bot API wants the token in the path. httpx2 logs the URL of every request and hangs the request on its exceptions,
+so the token joins the URL below the HTTP client: neither can tell what the client never knew. Descriptions of the
+service are shown with the token cut out of them.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,41 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import httpx2
 
-from nudge.channels.telegram.failures import StalledError, failure_of
-from nudge.channels.telegram.transport import CONNECT_SECONDS, TokenTransport
+from nudge.backoff import seconds_asked
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
+from nudge.queue.channel import ChannelRefusedError
+from nudge.tls import tls_context
 
 PUBLIC_API = "https://api.telegram.org"
-_TOKEN = re.compile(r"[0-9]+:[A-Za-z0-9_-]+")
+CONNECT_SECONDS = 10.0
+TOKEN_STEP = "Get a token from @BotFather and put it into .env as TELEGRAM_BOT_TOKEN."  # noqa: S105
+_TOKEN = re.compile(r"[0-9]{1,19}:[A-Za-z0-9_-]+")
 _NEVER_LEFT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
+_MAY_HAVE_PASSED = frozenset({502, 504})  # a gateway that gave up waiting
+
+
+class BadRequestError(NudgeError):
+    """Telegram does not accept this call."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(f"Telegram does not accept this call: {description}")
+        self.description = description
+
+
+class ConflictError(NudgeError):
+    """Telegram ended this poll because of another one."""
+
+    def __init__(self, description: str) -> None:
+        super().__init__(f"Telegram ended the poll: {description}")
+        self.webhook = "webhook" in description.lower()
+
+
+class StalledError(ChannelUnavailableError):
+    """Telegram did not answer in time."""
 
 
 class TelegramClient:
@@ -30,13 +60,12 @@ class TelegramClient:
     def __init__(self, token: str, *, api_base: str = PUBLIC_API) -> None:
         if not _TOKEN.fullmatch(token):
             raise NotConfiguredError(
-                "The bot token does not look like one (digits, a colon, letters).",
-                next_step="Get a token from @BotFather and put it into .env as TELEGRAM_BOT_TOKEN.",
+                "The bot token does not look like one (digits, a colon, letters).", next_step=TOKEN_STEP
             )
         if not api_base.startswith(("https://", "http://")):
             raise NotConfiguredError(
-                f"{api_base!r} is no address of a Bot API.",
-                next_step="Set TELEGRAM_API_BASE to a URL, or leave it out.",
+                f"{api_base!r} is not a URL of a Bot API.",
+                next_step="Set TELEGRAM_API_BASE to an https:// URL, or remove it.",
             )
         self._token = token
         self._api_base = api_base.rstrip("/")
@@ -46,8 +75,8 @@ class TelegramClient:
         return f"TelegramClient({self._api_base!r})"
 
     async def call(self, method: str, params: Mapping[str, Any], *, deadline: float) -> Any:
-        """The method's `result`. Past the deadline, in seconds of the event loop, the call is cut: what hangs is a
-        socket, and a socket knows no virtual time."""
+        """The method's `result`. The deadline is in seconds of the event loop: what hangs is a socket, and a socket
+        knows no virtual time."""
         error: NudgeError
         http = self._client()
         try:
@@ -59,14 +88,14 @@ class TelegramClient:
         except _NEVER_LEFT as cause:
             error = ChannelUnavailableError(f"Telegram cannot be reached ({type(cause).__name__}).")
         except (httpx2.HTTPError, httpx2.InvalidURL) as cause:
-            words = f"The connection to Telegram broke off ({type(cause).__name__})."
+            words = f"The connection to Telegram broke ({type(cause).__name__})."
             error = ChannelUnavailableError(words, maybe_sent=True)
         except NudgeError as cause:
             error = cause
         raise error
 
     async def reconnect(self) -> None:
-        """Forget all connections; the next call makes new ones."""
+        """Drop all connections; the next call makes new ones."""
         await self.close()
 
     async def close(self) -> None:
@@ -90,5 +119,73 @@ class TelegramClient:
         if response.status_code != 200:
             raise failure_of(response.status_code, body, self._token)
         if not isinstance(body, dict) or body.get("ok") is not True:
-            raise ChannelUnavailableError("Telegram's answer is not readable.", maybe_sent=True)
+            raise ChannelUnavailableError("Telegram's answer is unreadable.", maybe_sent=True)
         return body.get("result")
+
+
+class TokenTransport(httpx2.AsyncBaseTransport):
+    """Sends the client's `/METHOD` as `/bot<token>/METHOD`. It reads proxies from the environment itself: the client
+    does so only for a transport of its own."""
+
+    def __init__(self, token: str, api_base: str) -> None:
+        self._prefix = f"/bot{token}"
+        self._wire = httpx2.AsyncHTTPTransport(verify=tls_context(), proxy=_proxy_of(httpx2.URL(api_base)))
+
+    def __repr__(self) -> str:
+        return "TokenTransport(<token>)"
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        base, _, method = request.url.path.rpartition("/")
+        return await self._wire.handle_async_request(
+            httpx2.Request(
+                request.method,
+                request.url.copy_with(path=f"{base}{self._prefix}/{method}"),
+                headers=request.headers,
+                stream=request.stream,
+                extensions=request.extensions,
+            )
+        )
+
+    async def aclose(self) -> None:
+        await self._wire.aclose()
+
+
+def _proxy_of(url: httpx2.URL) -> str | None:
+    if proxy_bypass(url.host):
+        return None
+    proxies = getproxies()
+    return proxies.get(url.scheme) or proxies.get("all")
+
+
+def failure_of(status: int, body: Any, token: str) -> NudgeError:
+    """The error of an answer that is not ok."""
+    told: Mapping[str, Any] = body if isinstance(body, dict) else {}
+    description = str(told.get("description") or f"status {status}").replace(token, "<token>")[:300]
+    if status in (401, 404):
+        return NotConfiguredError(
+            f"Telegram does not know this bot ({description}).",
+            next_step=TOKEN_STEP,
+        )
+    if status == 403:
+        return ChannelRefusedError(
+            f"Telegram does not deliver to this person ({description}).",
+            next_step="Open the chat with the bot in Telegram, unblock it and press Start.",
+        )
+    if status == 409:
+        return ConflictError(description)
+    if status == 429:
+        return ChannelUnavailableError(
+            f"Telegram asks for a pause ({description}).", retry_after=_asked(told.get("parameters"))
+        )
+    if status == 400 and "chat not found" in description.lower():
+        return NotConfiguredError(
+            "This bot has no chat with the person.",
+            next_step="Open the bot in Telegram and press Start; check the person's id in nudge.toml.",
+        )
+    if 400 <= status < 500:
+        return BadRequestError(description)
+    return ChannelUnavailableError(f"Telegram has a problem ({description}).", maybe_sent=status in _MAY_HAVE_PASSED)
+
+
+def _asked(parameters: Any) -> float | None:
+    return seconds_asked(parameters.get("retry_after")) if isinstance(parameters, dict) else None

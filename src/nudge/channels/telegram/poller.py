@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from nudge.backoff import RetryClock
-from nudge.channels.telegram.client import TelegramClient
-from nudge.channels.telegram.failures import ConflictError, StalledError
-from nudge.channels.telegram.updates import ALLOWED_UPDATES, Refused, read_batch
+from nudge.backoff import Policy, RetryClock, delay
+from nudge.channels.telegram.client import ConflictError, StalledError, TelegramClient
+from nudge.channels.telegram.updates import ALLOWED_UPDATES, Cursor, Refused, read_batch
 from nudge.errors import AnotherPollerError, ChannelUnavailableError
 from nudge.instants import SECOND
-from nudge.queue.channel import Inbound
+from nudge.queue.channel import Updates
 
 LONG_POLL_SECONDS = 50.0
 STALL_MARGIN_SECONDS = 15.0
-CONFLICT_PAUSE_SECONDS = 3.0
 _BATCH = 100
 
 
 class Poller:
     """Asks for updates.
 
-    A 409 is met with patience for one long-poll period, because a poll of the process that was just replaced may still
-    be open; exactly one period after the first 409 the patience is over. `refused` counts by reason, `stalls` counts
-    the polls that had to be cut.
+    A 409 is retried for one long-poll period, because a poll of the process that was just replaced may still be open.
+    Exactly one period after the first 409 it gives up. `refused` counts updates by reason, `stalls` counts the polls
+    that had to be cut.
     """
 
     def __init__(
@@ -44,16 +42,21 @@ class Poller:
         self.refused: Counter[Refused] = Counter()
         self.stalls = 0
 
-    async def updates_after(self, offset: int, wait_seconds: float) -> tuple[list[Inbound], int]:
-        result = await self._poll_with_patience(offset, min(wait_seconds, LONG_POLL_SECONDS))
+    async def updates(self, cursor: Cursor, wait_seconds: float) -> Updates:
+        result = await self._poll_with_patience(cursor.offset, min(wait_seconds, LONG_POLL_SECONDS))
         if result == []:
-            return [], offset
-        batch = read_batch(result, self._allowed, self._clock.now())
+            return Updates((), str(cursor))
+        batch = read_batch(result, cursor, self._allowed, self._clock.now())
         self.refused.update(batch.refused)
-        if batch.next_offset is None:
-            # Asking again would bring the same at once, and again without an end.
-            raise ChannelUnavailableError("Telegram's updates are not readable.")
-        return list(batch.inbound), batch.next_offset
+        if batch.cursor == cursor:
+            # Polling on would bring the same updates again, at once and for ever.
+            repeated = batch.refused[Refused.REPEATED]
+            raise ChannelUnavailableError(
+                "Telegram repeats updates that are already handled."
+                if repeated
+                else "Telegram's updates are unreadable."
+            )
+        return Updates(batch.inbound, str(batch.cursor))
 
     async def _poll_with_patience(self, offset: int, wait: float) -> Any:
         first = None
@@ -69,11 +72,12 @@ class Poller:
             waited = max(slept, (now - first) / SECOND)
             if conflict.webhook or waited >= self._long_poll:
                 raise _another_poller(conflict)
-            await self._clock.sleep(CONFLICT_PAUSE_SECONDS)
-            slept += CONFLICT_PAUSE_SECONDS
+            pause = delay(0, Policy.CONFLICT)
+            await self._clock.sleep(pause)
+            slept += pause
 
     async def _poll_watched(self, offset: int, wait: float) -> Any:
-        """A poll that stays silent for longer than it may is cut and asked once more over a new connection."""
+        """A poll that stays silent for too long is cut and repeated once over a new connection."""
         try:
             return await self._poll(offset, wait)
         except StalledError:
@@ -94,10 +98,10 @@ class Poller:
 def _another_poller(conflict: ConflictError) -> AnotherPollerError:
     if conflict.webhook:
         return AnotherPollerError(
-            "A webhook is set for this bot, so its messages go there and cannot be polled.",
-            next_step="Remove it with the Bot API's deleteWebhook, or give nudge a bot of its own.",
+            "This bot has a webhook: its messages go there and cannot be polled.",
+            next_step="Remove the webhook with the Bot API's deleteWebhook, or give nudge its own bot.",
         )
     return AnotherPollerError(
-        "Another process polls this bot; two of them would take each other's messages.",
+        "Another process polls this bot, and each would take the other's messages.",
         next_step="Stop the other one (another nudge, another program with the same token), then start again.",
     )

@@ -1,7 +1,7 @@
-"""From an update of the Bot API to what the person did, if it was the person.
+"""From an update of the Bot API to what the person did, if it was the person, and if it was not handled before.
 
 The allow-list comes first: nothing of an update is kept before its chat is known to be a private one with an allowed
-user. An update that is refused or not understood is counted, and its id still moves the offset on.
+user. An update that is refused or not understood is counted, and the cursor moves past it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, TypeGuard
 
@@ -17,6 +17,9 @@ from nudge.instants import SECOND, Instant
 from nudge.queue.channel import Inbound
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
+QUIET_SECONDS = 6 * 86_400
+"""The service continues with other ids after a week without updates; a day less, because clocks differ."""
+_CURSOR = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9]{1,19})")
 
 _FORWARDED = ("forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name", "via_bot")
 _ATTACHMENTS = {
@@ -38,6 +41,7 @@ _ADDRESSED = re.compile(r"^(/\w+)@\w+")
 class Refused(StrEnum):
     """Why an update was not handed on."""
 
+    REPEATED = "repeated"  # it was handled before
     KIND = "kind"  # channel posts, membership changes, reactions, …
     NOT_PRIVATE = "not-private"  # groups and channels, whoever writes there
     NOT_ALLOWED = "not-allowed"  # a private chat with somebody else
@@ -46,33 +50,78 @@ class Refused(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a bot's updates are handled. `offset` is the lowest id still wanted, `newest` is when the newest handled
+    update was made, in seconds of the service's clock.
+
+    After a week without updates the service may continue with lower ids. So an id below the offset is new if the update
+    was made after everything that was handled; otherwise the service, or somebody in between, repeats itself. A pressed
+    button has no date: below the offset it is new only after a quiet week.
+
+    >>> Cursor.read("7:901:1790000000", bot=7)
+    Cursor(bot=7, offset=901, newest=1790000000)
+    >>> Cursor.read("7:901:1790000000", bot=8)
+    Cursor(bot=8, offset=0, newest=0)
+    """
+
+    bot: int
+    offset: int = 0
+    newest: int = 0
+
+    @classmethod
+    def read(cls, text: str, bot: int) -> Cursor:
+        """Another bot's cursor, or a text that is none, means the beginning. Bot 0 is a bot that was not noted."""
+        found = _CURSOR.fullmatch(text)
+        if found is None or int(found[1]) not in (0, bot):
+            return cls(bot)
+        return cls(bot, int(found[2]), int(found[3]))
+
+    def __str__(self) -> str:
+        return f"{self.bot}:{self.offset}:{self.newest}"
+
+    def after(self, number: int, made: int) -> Cursor:
+        return Cursor(self.bot, number + 1, max(self.newest, made))
+
+    def repeats(self, number: int, made: int | None, now: int) -> bool:
+        if number >= self.offset:
+            return False
+        return made <= self.newest if made is not None else 0 <= now - self.newest < QUIET_SECONDS
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
-    """What one poll brought. `next_offset` is None where no update had a usable id."""
+    """What one poll brought. `cursor` is the one it was read with if nothing in it was new."""
 
     inbound: tuple[Inbound, ...]
     refused: Counter[Refused]
-    next_offset: int | None
+    cursor: Cursor
 
 
-def read_batch(result: object, allowed: frozenset[int], now: Instant) -> Batch:
+def read_batch(result: object, cursor: Cursor, allowed: frozenset[int], now: Instant) -> Batch:
     """All updates of a getUpdates result, oldest first, each id once."""
     updates = result if isinstance(result, list) else [result]
     numbered: dict[int, Mapping[str, Any]] = {}
     refused: Counter[Refused] = Counter()
     for update in updates:
         number = update.get("update_id") if isinstance(update, dict) else None
-        if isinstance(update, dict) and _is_number(number):
+        if isinstance(update, dict) and _is_number(number) and number >= 0:
             numbered[number] = update
         else:
             refused[Refused.MALFORMED] += 1
     inbound = []
+    position, seconds = cursor, now // SECOND
     for number in sorted(numbered):
+        made = _made_at(numbered[number])
+        if cursor.repeats(number, made, seconds):
+            refused[Refused.REPEATED] += 1
+            continue
+        position = position.after(number, seconds if made is None else made)
         read = read_update(numbered[number], allowed, now)
         if isinstance(read, Refused):
             refused[read] += 1
         else:
-            inbound.append(read)
-    return Batch(tuple(inbound), refused, max(numbered) + 1 if numbered else None)
+            inbound.append(replace(read, cursor=str(position)))
+    return Batch(tuple(inbound), refused, position)
 
 
 def read_update(update: Mapping[str, Any], allowed: frozenset[int], now: Instant) -> Inbound | Refused:
@@ -95,8 +144,8 @@ def read_update(update: Mapping[str, Any], allowed: frozenset[int], now: Instant
         data, callback_id = content.get("data"), content.get("id")
         if not isinstance(data, str) or not isinstance(callback_id, str):
             return Refused.MALFORMED
-        button = _clean(data)
-        return Inbound(number, now, "", button=button, message_id=message_id, callback_id=_clean(callback_id))
+        callback_id = _clean(callback_id)
+        return Inbound(now, "", _clean(data), message_id, callback_id=callback_id, id=f"{number}/{callback_id}")
     return _read_message(number, content, message_id, edited=kinds[0] == "edited_message")
 
 
@@ -110,13 +159,22 @@ def _read_message(
     if not _is_number(date) or not 0 <= date < 1 << 40:
         return Refused.MALFORMED
     return Inbound(
-        number,
         Instant(date * SECOND),
         text,
         message_id=message_id,
         forwarded=any(sign in message for sign in _FORWARDED),
         edited=edited,
+        id=f"{number}/{date}",
     )
+
+
+def _made_at(update: Mapping[str, Any]) -> int | None:
+    """When the service made it, in its own seconds. A pressed button does not say."""
+    for content in update.values():
+        date = content.get("edit_date", content.get("date")) if isinstance(content, dict) else None
+        if _is_number(date) and 0 <= date < 1 << 40:
+            return date
+    return None
 
 
 def _check_sender(sender: object, carrier: object, allowed: frozenset[int]) -> Refused | None:
@@ -134,7 +192,7 @@ def _check_sender(sender: object, carrier: object, allowed: frozenset[int]) -> R
 
 
 def _text_of(message: Mapping[str, Any]) -> str | None:
-    """The words of a message. What cannot be read is named in brackets, so that a voice message gets an answer."""
+    """The words of a message. An attachment is named in brackets, so that a voice message gets an answer too."""
     text = message.get("text")
     if isinstance(text, str):
         return _ADDRESSED.sub(r"\1", _clean(text))

@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> int:
     context = Context(args)
 
     async def work(store: SqlStore) -> Sequence[DaySpent]:
-        allowances = await budget_context.allowances_of(store, context, args.agent)
-        return await allowances.history(args.agent, args.days, context.now)
+        budgets = await budget_context.budgets_of(store, context, args.agent)
+        return await budgets.history(args.agent, args.days, context.now)
 
     days = every_day(context.with_store(work), turn_of(context.settings).day_of(context.now))
     if args.json:

@@ -12,7 +12,7 @@ from datetime import date
 from nudge.cli import budget_context
 from nudge.cli.context import Context
 from nudge.errors import UsageError
-from nudge.spending.allowances import Allowances
+from nudge.spending.budgets import Budgets
 from nudge.spending.money import parse_money
 
 
@@ -27,11 +27,11 @@ def run(args: argparse.Namespace) -> int:
     renews = None if args.renews is None else _day(args.renews)
     context = Context(args)
 
-    async def change(allowances: Allowances) -> None:
+    async def change(budgets: Budgets) -> None:
         if budget is None and renews is None:
-            await allowances.as_configured(args.agent, context.now)
+            await budgets.as_configured(args.agent, context.now)
         else:
-            await allowances.set_window(args.agent, context.now, budget=budget, renews=renews)
+            await budgets.set_window(args.agent, context.now, budget=budget, renews=renews)
 
     budget_context.show(args, context, change=change)
     return 0

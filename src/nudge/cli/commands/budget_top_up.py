@@ -9,7 +9,7 @@ import argparse
 
 from nudge.cli import budget_context
 from nudge.cli.context import Context
-from nudge.spending.allowances import Allowances
+from nudge.spending.budgets import Budgets
 from nudge.spending.money import parse_money
 
 
@@ -22,8 +22,8 @@ def run(args: argparse.Namespace) -> int:
     amount = parse_money(args.amount)
     context = Context(args)
 
-    async def top_up(allowances: Allowances) -> None:
-        await allowances.top_up(args.agent, amount, context.now)
+    async def top_up(budgets: Budgets) -> None:
+        await budgets.top_up(args.agent, amount, context.now)
 
     budget_context.show(args, context, change=top_up)
     return 0

@@ -14,13 +14,13 @@ import sys
 import threading
 from typing import Any
 
-from nudge.channels.terminal import button_line
 from nudge.channels.terminal_prompt import Prompt
 from nudge.cli.context import Context
 from nudge.cli.render import note, painted, shown
 from nudge.daemon.control_client import call
 from nudge.daemon.lock import holder_of
 from nudge.errors import DaemonUnreachableError, NudgeError
+from nudge.queue.channel import typed_buttons
 
 _WAIT_SECONDS = 5.0
 _QUIT = ("/quit", "/exit", "/q")
@@ -102,7 +102,7 @@ class _Client:
             clock = painted(str(message["at"])[11:16], "cyan", self._colour)
             lines = [f"{clock}  {first}", *(f"       {line}" for line in rest)]
             if message["buttons"]:
-                lines.append("       " + button_line(message["buttons"]))
+                lines.append("       " + typed_buttons(message["buttons"]))
             self._prompt.write(shown("\n".join(lines)) + "\n")
         self._prompt.flush()
         return bool(heard["busy"])

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nudge.backoff import LONGEST_WAIT, RetryClock, SetbackError, Trouble, parse_retry_after, persevere
+from nudge.backoff import Policy, RetryClock, SetbackError, parse_retry_after, persevere
 from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
 from nudge.model import ModelReply, ModelRequest
 from nudge.models.anthropic.messages import UnreadableReplyError, read_reply, to_body
@@ -29,9 +29,8 @@ _KEY_STEP = "Put a valid key into .env as ANTHROPIC_API_KEY, or remove it to use
 class AnthropicModel:
     """Asks a model over the Messages API.
 
-    After a 5xx it tries again in 5, 15 and 45 s; after a 429 when the service says, if that is at most `longest_wait`
-    away; after a timeout or a broken connection once, in 10 s. Then it raises ModelUnavailableError. No error holds the
-    key, nor leads to one that does.
+    It retries by the rows `model-…` of the back-off table, then raises ModelUnavailableError. No error holds the key,
+    nor leads to one that does.
 
     >>> AnthropicModel("sk-ant-x", clock=None)
     AnthropicModel('https://api.anthropic.com')
@@ -44,7 +43,6 @@ class AnthropicModel:
         clock: RetryClock,
         base_url: str = PUBLIC_API,
         timeout: float = TIMEOUT_SECONDS,
-        longest_wait: float = LONGEST_WAIT,
     ) -> None:
         if not re.fullmatch(r"[!-~]+", api_key):
             raise NotConfiguredError("The Anthropic key is empty or has characters no key has.", next_step=_KEY_STEP)
@@ -58,7 +56,6 @@ class AnthropicModel:
         self._clock = clock
         self._base_url = base_url
         self._timeout = timeout
-        self._longest_wait = longest_wait
         patience = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -91,7 +88,7 @@ class AnthropicModel:
         async def attempt() -> ModelReply:
             return await self._ask(body, request)
 
-        reply, attempts = await persevere(attempt, self._clock, longest_wait=self._longest_wait)
+        reply, attempts = await persevere(attempt, self._clock)
         return replace(reply, details={**reply.details, "attempts": attempts})
 
     async def check_key(self) -> None:
@@ -131,7 +128,7 @@ class AnthropicModel:
             words = "The connection to the model's service failed."
         else:
             words = "The answer of the model's service is not readable."
-        return SetbackError(Trouble.NETWORK, ModelUnavailableError(words))
+        return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(words))
 
     def _failure_of_status(self, cause: anthropic.APIStatusError) -> SetbackError | NudgeError:
         status = cause.response.status_code
@@ -147,10 +144,12 @@ class AnthropicModel:
         wait = parse_retry_after(cause.response.headers.get("retry-after"), self._clock.now())
         if status == 429:
             error = ModelUnavailableError(f"The model's service asks for a pause ({words}).", retry_after=wait)
-            return SetbackError(Trouble.RATE, error)
+            return SetbackError(Policy.MODEL_RATE, error)
         if status >= 500:
             error = ModelUnavailableError(f"The model's service is out of order ({words}).", retry_after=wait)
-            return SetbackError(Trouble.SERVER, error)
+            return SetbackError(Policy.MODEL_SERVER, error)
         if status == 408:
-            return SetbackError(Trouble.NETWORK, ModelUnavailableError(f"The model did not answer in time ({words})."))
+            return SetbackError(
+                Policy.MODEL_NETWORK, ModelUnavailableError(f"The model did not answer in time ({words}).")
+            )
         return NudgeError(f"The model's service does not accept this question ({words}).")

@@ -7,17 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.progress.loops.effects import LOOKING, command_changes, command_of, wait_of_command, wait_of_tool
-from nudge.progress.loops.escalation import Escalation, action_at
 from nudge.progress.loops.history import Call, CallHistory, Step
-from nudge.progress.loops.messages import MessageWatch
-from nudge.progress.loops.outcomes import UNKNOWN, error_digest, result_digest, shows_trouble
-from nudge.progress.loops.output import OutputWatch
+from nudge.progress.loops.outcomes import FAILED, UNKNOWN, error_digest, result_digest, shows_trouble, standing
 from nudge.progress.loops.repetition import find_failures, find_repetition, is_progress
 from nudge.progress.loops.signature import digest, parsed, signature
-from nudge.progress.loops.verdict import About, Finding, LoopKind, LoopResult, LoopTuning, answer, quiet
+from nudge.progress.loops.spoken import MessageWatch, OutputWatch
+from nudge.progress.loops.tuning import About, LoopTuning
+from nudge.progress.loops.verdict import Escalation, Finding, LoopKind, LoopResult, action_at, answer, quiet
+from nudge.progress.tools import LOOKING, command_changes, command_of, wait_of_command, wait_of_tool
 
-_VERSION = 1
+_VERSION = 2
 _MOST_TOOLS = 256
 _LONGEST_NAME = 120
 _OVERLAPPING = 4
@@ -92,10 +91,10 @@ class LoopDetector:
         outcome = _outcome(result, error)
         call = _in_the_same_breath(self._history.same(sig), step)
         if call is None:
-            call = self._candidate(sig, tool, args, outcome, step)
+            call = self._candidate(sig, tool, args, None, step)
             self._history.add(call)
-        elif call.outcome is None:
-            call.outcome = outcome
+        if call.outcome is None:
+            _tell(call, outcome, error)
         return self._judge(call, tool, args, result, changed)
 
     def record_result(
@@ -115,7 +114,7 @@ class LoopDetector:
         sig = signature(tool, args, self._ignored)
         for call in reversed(self._history.same(sig)):
             if call.outcome is None:
-                call.outcome = _outcome(result, error)
+                _tell(call, _outcome(result, error), error)
                 return self._judge(call, tool, args, result, changed)
         return self.record(tool, args, result=result, error=error, changed=changed)
 
@@ -263,6 +262,12 @@ def _outcome(result: object, error: object) -> str | None:
     if error is None or error is False or (isinstance(error, str) and not error):
         return None if result is UNKNOWN else result_digest(result)
     return error_digest(error)
+
+
+def _tell(call: Call, outcome: str | None, error: object) -> None:
+    call.outcome = outcome
+    if outcome is not None and outcome[0] == FAILED:
+        call.standing = standing(error)
 
 
 def _short(step: Step | None) -> Step | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nudge.progress.loops.outcomes import FAILED
+from nudge.progress.loops.outcomes import FAILED, UNSAID, Standing
 
 Step = int | str
 """What calls made in one breath have in common: the number or the id of the model's turn."""
@@ -12,9 +12,9 @@ Step = int | str
 
 class Call:
     """One remembered call. `outcome` is None while nobody has told its result; `epoch` counts the changes before it;
-    `wait` is how long it only let time pass, below 0 if it did something."""
+    `wait` is how long it only let time pass, below 0 if it did something; `standing` is how bad its failure is."""
 
-    __slots__ = ("epoch", "outcome", "serial", "sig", "step", "tool", "trouble", "wait")
+    __slots__ = ("epoch", "outcome", "serial", "sig", "standing", "step", "tool", "trouble", "wait")
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class Call:
         epoch: int,
         trouble: bool = False,
         wait: float = -1.0,
+        standing: Standing = UNSAID,
     ) -> None:
         self.serial = serial
         self.sig = sig
@@ -35,10 +36,15 @@ class Call:
         self.epoch = epoch
         self.trouble = trouble
         self.wait = wait
+        self.standing = standing
 
     @property
     def failed(self) -> bool:
         return self.outcome is not None and self.outcome[0] == FAILED
+
+    def improves_on(self, earlier: Call) -> bool:
+        """Whether this failure, with the same words as an earlier one, is a better one by its numbers."""
+        return self.standing.beats(earlier.standing, after_change=self.epoch != earlier.epoch)
 
 
 class CallHistory:
@@ -136,7 +142,7 @@ class CallHistory:
             "floor": self.floor,
             "epoch": self.epoch,
             "waited": [self.longer, self.last_wait],
-            "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble, c.wait] for c in self._calls],
+            "calls": [[c.sig, c.tool, c.outcome, c.step, c.epoch, c.trouble, c.wait, *c.standing] for c in self._calls],
         }
 
     @classmethod
@@ -144,10 +150,14 @@ class CallHistory:
         history = cls(span)
         rows = data["calls"]
         history.next_serial = int(data["next"]) - len(rows)
-        for sig, tool, outcome, step, epoch, trouble, wait in rows:
+        for sig, tool, outcome, step, epoch, trouble, wait, wrong, line in rows:
             if outcome == "" or not (isinstance(outcome, str | None) and isinstance(step, int | str | None)):
                 raise ValueError("a call in it has neither an outcome nor a step")
-            history.add(Call(history.next_serial, str(sig), str(tool), outcome, step, int(epoch), trouble, float(wait)))
+            if not (isinstance(wrong, int | None) and isinstance(line, int | None)):
+                raise ValueError("a call in it counts in words")
+            call = Call(history.next_serial, str(sig), str(tool), outcome, step, int(epoch), trouble, float(wait))
+            call.standing = Standing(wrong, line)
+            history.add(call)
         history.floor = int(data["floor"])
         history.epoch = int(data["epoch"])
         history.longer, history.last_wait = bool(data["waited"][0]), float(data["waited"][1])

@@ -9,24 +9,27 @@ from __future__ import annotations
 
 from nudge.progress.loops.history import Call, CallHistory
 from nudge.progress.loops.outcomes import BARE_ERRORS
-from nudge.progress.loops.verdict import Finding, LoopKind, LoopTuning
+from nudge.progress.loops.tuning import LoopTuning
+from nudge.progress.loops.verdict import Finding, LoopKind
 
 _WHOLE, _HALF = 2, 1
 
 
 def is_progress(history: CallHistory, call: Call) -> bool:
-    """Whether a call that was made before has now brought something it never brought before. Failing right again in
-    other words is none."""
+    """Whether a call that was made before has now brought something it never brought before, or has failed less badly
+    than ever. Failing again right away in other words is no progress."""
     outcome = call.outcome
     if outcome is None:
         return False
-    last = None
+    last, better = None, False
     for earlier in reversed(history.same(call.sig)):
         if earlier is not call and earlier.outcome is not None:
             if earlier.outcome == outcome:
-                return False
+                if not call.improves_on(earlier):
+                    return False
+                better = True
             last = last or earlier
-    return last is not None and not (call.failed and _fails_again(history, call, last, call))
+    return better or (last is not None and not (call.failed and _fails_again(history, call, last, call)))
 
 
 def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: LoopTuning) -> tuple[Finding | None, int]:
@@ -85,18 +88,22 @@ def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: Lo
 def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Finding | None:
     """One tool that fails with the same error again and again, whatever it is given.
 
-    Other tools in between do not matter; one success of this tool or another error of it ends the row, and so does
-    the window. Failures in one breath count once: a batch of guesses is one guess. An error that says nothing (a bare
-    exit code) may well be another one each time, so it takes twice as many.
+    Other tools in between do not matter; one success of this tool or another error of it ends the row, and so do the
+    window and a failure that is less bad than the one before it. Failures in one breath count once: a batch of guesses
+    is one guess. An error that says nothing (a bare exit code) may well be another one each time, so it takes twice as
+    many.
     """
     if not call.failed:
         return None
-    count, steps, tool, outcome = 1, {call.step}, call.tool, call.outcome
+    count, steps, tool, outcome, later = 1, {call.step}, call.tool, call.outcome, call
     for earlier in history.before(call, tuning.window):
         if earlier.outcome == outcome:
             if earlier.tool == tool and (earlier.step is None or earlier.step not in steps):
+                if later.improves_on(earlier):
+                    break
                 count += 1
                 steps.add(earlier.step)
+                later = earlier
         elif earlier.tool == tool and earlier.outcome is not None:
             break
     if count < tuning.error_threshold * (2 if call.outcome in BARE_ERRORS else 1):

@@ -1,15 +1,16 @@
-"""What the loop detector answers."""
+"""What the loop detector answers: first a nudge, then a warning, then a refusal."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from nudge.errors import UsageError
-from nudge.numbers import is_whole
+from nudge.progress.loops.history import Step
+from nudge.progress.loops.tuning import LoopTuning
+
+_MOST_CALLS = 64
 
 
 class LoopAction(StrEnum):
@@ -135,139 +136,56 @@ def _advice(kind: LoopKind, action: LoopAction, count: int, period: int) -> str:
             return steps
 
 
-class About(NamedTuple):
-    """What is known of a tool: its threshold (0: never a loop), whether it changes something or only passes time."""
+@dataclass(slots=True)
+class Escalation:
+    """How far one loop has been answered. A loop is known by its calls; each further round of one makes it stricter."""
 
-    threshold: int
-    changes: bool
-    passing: bool
+    since: dict[str, int] = field(default_factory=dict)  # loop's call → the round in which it was first spoken of
+    level: int = 0
+    away: int = 0
+    away_step: Step | None = None
 
+    def calm(self) -> None:
+        if self.since:
+            self.since = {}
+            self.level = 0
+        self.away = 0
 
-CHANGING_TOOLS = (
-    "write",
-    "*write_file*",
-    "*file_write*",
-    "*edit*",
-    "*replace*",
-    "*patch*",
-    "apply_diff",
-    "create_file",
-    "insert*",
-    "append*",
-    "delete_file",
-    "move_file",
-    "rename_file",
-)
+    def level_of(self, finding: Finding) -> int:
+        return max(self.level, finding.repeats - self.since.get(finding.key, finding.repeats))
 
-READING_TOOLS = ("get_*", "list_*", "read_*", "view_*", "find_*", "search_*", "show_*", "*credit*", "*dispatch*")
-"""Not changing, whatever else is in their names, unless the very name is among the changing tools."""
+    def raise_for(self, finding: Finding) -> int:
+        self.level = self.level_of(finding)
+        self.since.setdefault(finding.key, finding.repeats)
+        if len(self.since) > _MOST_CALLS:
+            del self.since[next(iter(self.since))]
+        self.away = 0
+        return self.level
 
-PASSING_TOOLS = (
-    "*wait*",
-    "*sleep*",
-    "delay",
-    "key",
-    "keypress",
-    "hotkey",
-    "press",
-    "press_*",
-    "*_press",
-    "*_press_*",
-    "send_keys",
-    "*_send_keys",
-    "click",
-    "click_*",
-    "*_click",
-    "tap",
-    "*_tap",
-    "scroll",
-    "scroll_*",
-    "*_scroll",
-)
+    def step_outside(self, step: Step | None, recovery: int) -> None:
+        """Something else was done. Once or twice is a detour; `recovery` steps in a row are a change of course."""
+        if not self.since:
+            return
+        if step is None or self.away == 0 or step != self.away_step:
+            self.away += 1
+            self.away_step = step
+        if self.away >= recovery:
+            self.calm()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"since": self.since, "level": self.level, "away": self.away, "away_step": self.away_step}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Escalation:
+        since = {str(key): int(repeats) for key, repeats in data["since"].items()}
+        return cls(since, int(data["level"]), int(data["away"]), data["away_step"])
 
 
-@dataclass(frozen=True, slots=True)
-class LoopTuning:
-    """The thresholds of the loop detector; every one can be changed.
+def action_at(level: int, kind: LoopKind, tuning: LoopTuning) -> LoopAction:
+    """The answer to a loop that has gone on for `level` rounds after it was first spoken of.
 
-    `threshold` identical calls among the last `window` calls are a loop. What happens in cycles of up to `max_cycle`
-    calls may lie further apart: each call of the cycle may be followed by `noise` others. `max_cycle=1` switches that
-    off.
-
-    `tool_thresholds` gives tools their own threshold by name or pattern, the first that fits: a tool for waiting may
-    answer the same for long. A threshold of 0 means that this tool is never a loop.
-
-    `error_threshold` failures of one tool with the same error are a loop even if the arguments differ each time.
-
-    A loop is first answered with a nudge, after `warn_after` more repetitions with a warning, and after `refuse_after`
-    with a refusal, unless `refuse` is off. `recovery` steps in a row outside the loop are a change of course.
-
-    `changing_tools` are names or patterns, in small letters, of the tools that change something. Looking again after
-    a change is not a repetition; failing again in the same way after one counts half.
-
-    `passing_tools` are those that only let time pass, press a key or click: their answers say nothing, so they are
-    repeated only while nothing new is done in between.
-
-    `volatile_keys` are names of arguments that do not make a call a different one, besides the usual ones.
-
-    >>> LoopTuning(threshold=5, tool_thresholds=(("wait_*", 20),)).threshold
-    5
+    A tool that fails whatever it is given is warned of and never refused: the next arguments may be the right ones.
     """
-
-    threshold: int = 3
-    window: int = 20
-    max_cycle: int = 8
-    noise: int = 2
-    tool_thresholds: tuple[tuple[str, int], ...] = ()
-    error_threshold: int = 5
-    message_threshold: int = 3
-    output_threshold: int = 4
-    output_letters: int = 120
-    warn_after: int = 1
-    refuse_after: int = 2
-    refuse: bool = True
-    recovery: int = 3
-    changing_tools: tuple[str, ...] = CHANGING_TOOLS
-    passing_tools: tuple[str, ...] = PASSING_TOOLS
-    volatile_keys: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        for name in ("threshold", "error_threshold", "message_threshold", "output_threshold"):
-            value = getattr(self, name)
-            if not is_whole(value) or value < 2:
-                raise UsageError(
-                    f"{name} is {value!r}, but only the second time is a repetition.", next_step="Use 2 or more."
-                )
-        if not is_whole(self.window) or self.window < self.threshold:
-            raise UsageError(
-                f"A window of {self.window!r} calls cannot hold {self.threshold} identical ones.",
-                next_step="Make the window at least as large as the threshold.",
-            )
-        for name, least in (("max_cycle", 1), ("noise", 0), ("output_letters", 0), ("warn_after", 0), ("recovery", 1)):
-            value = getattr(self, name)
-            if not is_whole(value) or value < least:
-                raise UsageError(f"{name} is {value!r}.", next_step=f"Use {least} or more.")
-        if not is_whole(self.refuse_after) or self.refuse_after < self.warn_after:
-            raise UsageError(
-                f"Calls would be refused after {self.refuse_after} repetitions and warned of after {self.warn_after}.",
-                next_step="Let refuse_after be at least warn_after.",
-            )
-
-    @property
-    def span(self) -> int:
-        """How many calls are remembered: enough for the longest cycle with all its noise."""
-        return max(self.window, self.threshold * self.max_cycle * (1 + self.noise))
-
-    def about(self, tool: str) -> About:
-        """What the name of a tool tells."""
-        name = tool.lower()
-        threshold = next(
-            (number for pattern, number in self.tool_thresholds if fnmatchcase(name, pattern.lower())), self.threshold
-        )
-        patterns = self.changing_tools
-        changes = name in patterns or (_fits(name, patterns) and not _fits(name, READING_TOOLS))
-        return About(threshold, changes, _fits(name, self.passing_tools))
-
-
-def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+    if level >= tuning.refuse_after and tuning.refuse and kind is not LoopKind.ERROR:
+        return LoopAction.REFUSE
+    return LoopAction.WARN if level >= tuning.warn_after else LoopAction.NUDGE

@@ -1,0 +1,272 @@
+"""The ledger of the agents: hold and settle with everything that follows, each in one transaction.
+
+The agent's spending row is locked first, its day is brought up to date, and its state follows the money before and
+after: usage log, feed, sleep and wake. Nothing here asks a model or waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+
+from nudge.errors import BudgetExhaustedError, UsageError
+from nudge.instants import DAY, MINUTE, Instant
+from nudge.queue import outcomes
+from nudge.queue.timers import Timer
+from nudge.spending.alerts import mail_timer
+from nudge.spending.allowance import Meter
+from nudge.spending.budgets import WAKE, AgentAccounts, Budgets, wake_timer
+from nudge.spending.holds import AccountKey, AccountKind, Answer, Decision, End
+from nudge.spending.ledger import AccountLedger, Attempt, Ended, Reserved
+from nudge.spending.lifecycle import (
+    PAUSED,
+    STOPPED,
+    WINDING_DOWN_FROM,
+    Alert,
+    AsleepError,
+    CancelSiblings,
+    ClearWake,
+    FeedLine,
+    SetWake,
+    SpendingState,
+    step,
+)
+from nudge.spending.prices import PriceTable
+from nudge.spending.store import HoldRow, SpendingRow, SpendingStore, UsageRow
+from nudge.spending.waiting import NotYet
+from nudge.tokens import TokenUse
+
+SWEEP = "sweep"
+HOLD_LASTS = 15 * MINUTE
+"""Longer than a call with all its retries takes. What a dead process held is given up then, at its worst case."""
+FORGET_AFTER = 30 * DAY
+
+_FEED_KINDS = {PAUSED: "asleep", STOPPED: "budget_exceeded"}
+
+
+def run_chain(run: str) -> tuple[AccountKey, ...]:
+    """The accounts of a run: "run-7" is one, "run-7/reviewer" that of its pool's member as well."""
+    if "\n" in run:
+        raise UsageError(f"{run!r} cannot be a run's name.", next_step="Write it in one line.")
+    parts = run.split("/") if run else []
+    return tuple(
+        AccountKey(AccountKind.POOL if depth else AccountKind.RUN, "/".join(parts[: depth + 1]))
+        for depth in range(len(parts))
+    )
+
+
+def takes_from(attempt: Attempt) -> frozenset[Hashable]:
+    """What a call waits for in the line: the agent's own money is one thing, each account of a run is another."""
+    return frozenset((attempt.agent, *run_chain(attempt.run)))
+
+
+@dataclass(frozen=True, slots=True)
+class Advanced:
+    """An agent's accounts after a step. What concerns this process comes back as flags, to be done once it is
+    committed."""
+
+    accounts: AgentAccounts
+    woke: bool = False
+    stopped: bool = False
+    alerted: bool = False
+
+    @property
+    def state(self) -> SpendingState:
+        return self.accounts.row.state
+
+
+@dataclass(frozen=True, slots=True)
+class HoldAnswer:
+    """The answer to a call that wants money: a hold, what it has to wait for, or why waiting is of no use."""
+
+    advanced: Advanced
+    answer: HoldRow | NotYet | BudgetExhaustedError
+
+
+class AgentLedger:
+    def __init__(self, store: SpendingStore, budgets: Budgets, prices: PriceTable) -> None:
+        self._store = store
+        self._budgets = budgets
+        self._prices = prices
+        self._ledger = AccountLedger(store)
+        self._sweeps: dict[str, Instant] = {}
+        self._forgot: dict[str, Instant] = {}
+
+    async def hold(self, attempt: Attempt, now: Instant, *, starts_task: bool = False) -> HoldAnswer:
+        """Hold the worst case of a call, if the agent's state and the money allow it."""
+        agent, expires_at = attempt.agent, Instant(now + HOLD_LASTS)
+        async with self._store.transaction():
+            result = await self._hold(attempt, now, expires_at, starts_task)
+            # The timer cannot be gone before it was due, so until then there is no need to set it again.
+            swept = not isinstance(result.answer, HoldRow) or self._sweeps.get(agent, now) > now
+            if not swept:
+                await self._store.timers.ensure(Timer.at(agent, SWEEP, SWEEP, expires_at, lane=f"{agent}/sweep"))
+        if not swept:
+            self._sweeps[agent] = expires_at
+        return result
+
+    async def end(
+        self, held: HoldRow, end: End, now: Instant, use: TokenUse | None = None, model: str = ""
+    ) -> Advanced:
+        """End a hold, log what its call used, and let the agent's state follow. `model` is the one that answered."""
+        async with self._store.transaction():
+            accounts = await self._budgets.touch(held.agent, now)
+            ended = await self._ledger.end(held.hold.attempt_id, end)
+            await self._log(ended, now, use, model)
+            return await self._advance(accounts.after(ended.row, ended.change), now, badge=True)
+
+    async def sweep(self, agent: str, now: Instant) -> tuple[Advanced, Instant | None]:
+        """Give up the agent's holds that have expired; and when the next one does."""
+        async with self._store.transaction():
+            await self._budgets.touch(agent, now)
+            await self._give_up(agent, now)
+            if self._forgot.get(agent, now) <= now:
+                await self._store.ledger.forget(agent, Instant(now - FORGET_AFTER))
+                self._forgot[agent] = Instant(now + DAY)
+            advanced = await self._advance(await self._budgets.touch(agent, now), now, badge=True)
+            return advanced, await self._store.ledger.next_expiry(agent)
+
+    async def look(self, agent: str, now: Instant) -> Advanced:
+        """Let the state follow the money. An agent that sleeps on keeps a wake: whoever took the timer to look may have
+        found nothing to do, and without it the agent would never wake."""
+        async with self._store.transaction():
+            advanced = await self._touched(agent, now)
+            if not advanced.state.may_go_on:
+                await self._store.timers.set(wake_timer(agent, advanced.accounts.refresh_at))
+            return advanced
+
+    async def _hold(self, attempt: Attempt, now: Instant, expires_at: Instant, starts_task: bool) -> HoldAnswer:
+        advanced = await self._touched(attempt.agent, now)
+        allowed = advanced.state.may_start_task if starts_task else advanced.state.may_go_on
+        if not allowed:
+            return HoldAnswer(advanced, _asleep(advanced.accounts))
+        reserved = await self._reserve(attempt, advanced.accounts, now, expires_at)
+        if reserved.held is None and await self._give_up(attempt.agent, now):
+            advanced = await self._touched(attempt.agent, now)
+            if not advanced.state.may_go_on:
+                return HoldAnswer(advanced, _asleep(advanced.accounts))
+            reserved = await self._reserve(attempt, advanced.accounts, now, expires_at)
+        if reserved.held is not None:
+            return HoldAnswer(advanced, reserved.held)
+        refusal = _does_not_fit(advanced.accounts, reserved.decision, reserved.short)
+        if reserved.decision.answer is Answer.WAIT:
+            return HoldAnswer(advanced, NotYet(_waits_for(attempt.agent, reserved.short), refusal))
+        if any(_nearly_used_up(reserved, key) for key in advanced.accounts.chain):
+            await self._store.ledger.use_up(advanced.accounts.day.key)
+            advanced = await self._touched(attempt.agent, now)
+        return HoldAnswer(advanced, refusal)
+
+    async def _reserve(self, attempt: Attempt, accounts: AgentAccounts, now: Instant, expires_at: Instant) -> Reserved:
+        chain = [*accounts.chain, *run_chain(attempt.run)]
+        return await self._ledger.reserve(attempt, chain, now, expires_at=expires_at, locked=accounts.rows)
+
+    async def _give_up(self, agent: str, now: Instant) -> int:
+        given_up = await self._ledger.sweep(agent, now)
+        for ended in given_up:
+            await self._log(ended, now)
+        return len(given_up)
+
+    async def _log(self, ended: Ended, now: Instant, use: TokenUse | None = None, model: str = "") -> None:
+        if ended.hold == ended.row.hold:
+            return
+        row = ended.row
+        answered = model or row.model
+        await self._store.usage.put(
+            UsageRow(
+                attempt_id=ended.hold.attempt_id,
+                agent=row.agent,
+                at=now,
+                purpose=row.purpose,
+                model=answered,
+                use=use or TokenUse(),
+                cost=ended.hold.charged,
+                run=row.run,
+                overrun=ended.hold.overrun,
+                known_price=self._prices.quote(answered).known,
+                ended=ended.hold.state.value,
+            )
+        )
+
+    async def _touched(self, agent: str, now: Instant) -> Advanced:
+        return await self._advance(await self._budgets.touch(agent, now), now)
+
+    async def _advance(self, accounts: AgentAccounts, now: Instant, *, badge: bool = False) -> Advanced:
+        """Write the state that the money asks for, with all that follows from it. The same reading again changes
+        nothing and costs no write.
+
+        With `badge`, a meter that shows another whole percentage than before is told to the feed.
+        """
+        agent, before = accounts.agent, accounts.lifecycle
+        awake = before.state.may_go_on
+        last_task = None if awake else await self._store.spending.last_task(agent)
+        taken = step(before, accounts.today, now, last_task)
+        after = taken.lifecycle
+        row = replace(accounts.row, state=after.state, refresh_at=after.refresh_at, state_limit=after.limit)
+        if badge:
+            row = await self._badged(row, accounts.today.meter, now)
+        if row != accounts.row:
+            await self._store.spending.put(row)
+        for effect in taken.effects:
+            match effect:
+                case FeedLine(text):
+                    await self._feed(agent, _FEED_KINDS.get(text, "awake"), text, now)
+                case SetWake(at):
+                    await self._store.timers.set(wake_timer(agent, at))
+                case ClearWake():
+                    await self._store.timers.cancel(agent, WAKE)
+                case Alert():
+                    await self._store.timers.set(mail_timer(agent, effect, now))
+                case CancelSiblings():
+                    pass
+        woke = not awake and row.state.may_go_on
+        if woke and before.refresh_at is not None:
+            await self._store.spending.pull_deferred(agent, before.refresh_at, now)
+        return Advanced(
+            replace(accounts, row=row),
+            woke=woke,
+            stopped=CancelSiblings() in taken.effects,
+            alerted=any(isinstance(effect, Alert) for effect in taken.effects),
+        )
+
+    async def _badged(self, row: SpendingRow, meter: Meter, now: Instant) -> SpendingRow:
+        if meter.percent == row.badge:
+            return row
+        if meter.percent > row.badge:
+            await self._feed(row.agent, "budget", meter.text, now)
+        return replace(row, badge=meter.percent)
+
+    async def _feed(self, agent: str, kind: str, text: str, now: Instant) -> None:
+        await self._store.feed.add(outcomes.FeedLine(now, agent, kind, text))
+
+
+def _waits_for(agent: str, short: tuple[AccountKey, ...]) -> frozenset[Hashable]:
+    """The part of `takes_from` that lacks the money."""
+    return frozenset(key if key.kind in (AccountKind.RUN, AccountKind.POOL) else agent for key in short)
+
+
+def _nearly_used_up(reserved: Reserved, key: AccountKey) -> bool:
+    """Whether the call was refused for lack of money in an account that has hardly any left. A call that is too large
+    for what a day still has plenty of is the call's own problem."""
+    account = reserved.accounts[key].account
+    return key in reserved.short and Meter(account.committed, account.limit).reached(WINDING_DOWN_FROM)
+
+
+def _asleep(accounts: AgentAccounts) -> AsleepError:
+    return AsleepError(accounts.agent, accounts.row.state, accounts.refresh_at)
+
+
+def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[AccountKey, ...]) -> BudgetExhaustedError:
+    """Why a call may not be made now, in words for people: percentages, not dollars."""
+    own = [key for key in short if key.kind in (AccountKind.RUN, AccountKind.POOL)]
+    meter = accounts.today.meter.text
+    where = f"the budget of {own[-1].name}" if own else f"today's budget of {accounts.agent} ({meter})"
+    if decision.answer is Answer.REFUSED:
+        otherwise = "or end the run here" if own else "wait for the refresh, or run 'nudge budget top-up AMOUNT'"
+        return BudgetExhaustedError(
+            f"What is left of {where} does not pay for this call.",
+            next_step=f"Ask something shorter, {otherwise}.",
+        )
+    return BudgetExhaustedError(
+        f"Calls in flight hold what is left of {where}, and none of them ended in time.",
+        next_step="Try again when they have ended" + ("." if own else ", or run 'nudge budget top-up AMOUNT'."),
+    )

@@ -1,0 +1,329 @@
+"""An agent's budget in the store: its window, the day it is on, and what may be changed about them.
+
+Nothing here calls a model or waits, so a command can use it without the daemon. Whatever changes money takes the
+agent's spending row first (`touch`) and is part of the transaction around it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+
+from nudge.errors import NotFoundError, UsageError
+from nudge.instants import Instant, rfc3339
+from nudge.queue.timers import Timer
+from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, SpendingDay
+from nudge.spending.holds import Account, AccountKey, AccountKind, Change
+from nudge.spending.lifecycle import Lifecycle, SpendingState, step
+from nudge.spending.money import DOLLAR, Amount, Micros, Money, as_micros
+from nudge.spending.routing import STANDARD
+from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore
+
+WAKE = "wake"
+
+
+def wake_timer(agent: str, at: Instant) -> Timer:
+    """An agent's one wake. It has a lane of its own: a turn that runs must not keep the agent asleep."""
+    return Timer.at(agent, WAKE, WAKE, at, lane=f"{agent}/wake")
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingPlan:
+    """What the configuration grants every agent: money for a window, and the tier that chooses its models."""
+
+    window: Micros = 10 * DOLLAR
+    renews: date | None = None
+    tier: str = STANDARD
+
+    @classmethod
+    def of(cls, window: Amount, *, renews: date | None = None, tier: str = STANDARD) -> SpendingPlan:
+        """A plan with so many dollars until it renews, after 30 days unless a date is given.
+
+        >>> SpendingPlan.of(30).window
+        30000000
+        """
+        return cls(as_micros(window), renews, tier)
+
+    def text(self) -> str:
+        renews = self.renews.isoformat() if self.renews else ""
+        return json.dumps({"window": self.window, "renews": renews, "tier": self.tier})
+
+    @classmethod
+    def parse(cls, text: str) -> SpendingPlan:
+        """What `text` wrote. Where nothing was written, a plan that no configuration has."""
+        told = json.loads(text) if text else {}
+        renews = told.get("renews")
+        return cls(told.get("window", -1), date.fromisoformat(renews) if renews else None, told.get("tier", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAccounts:
+    """An agent's spending row and its accounts of today, as they were read."""
+
+    row: SpendingRow
+    window: AccountRow
+    day: AccountRow
+    refresh_at: Instant
+
+    @property
+    def agent(self) -> str:
+        return self.row.agent
+
+    @property
+    def chain(self) -> tuple[AccountKey, AccountKey]:
+        return self.window.key, self.day.key
+
+    @property
+    def rows(self) -> dict[AccountKey, AccountRow]:
+        return {self.window.key: self.window, self.day.key: self.day}
+
+    @property
+    def today(self) -> SpendingDay:
+        account = self.day.account
+        return SpendingDay(account.limit, account.committed, self.refresh_at, self.day.used_up)
+
+    @property
+    def lifecycle(self) -> Lifecycle:
+        return Lifecycle(self.row.state, self.row.refresh_at, self.row.state_limit)
+
+    def after(self, row: HoldRow, change: Change) -> AgentAccounts:
+        """The accounts after something happened to a hold; one of another day or window may touch only some of them."""
+        window, day = (
+            account.changed(row.hold, change) if account.key in row.chain else account
+            for account in (self.window, self.day)
+        )
+        return AgentAccounts(self.row, window, day, self.refresh_at)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingStatus:
+    """An agent's spending as it is now: the state, the meter that people see, and the dollars behind it."""
+
+    agent: str
+    state: SpendingState
+    meter: Meter
+    refresh_at: Instant
+    held: Micros
+    used_up: bool
+    window: Account
+    window_starts: Instant
+    window_ends: Instant
+    topped_up: Micros
+    overrun: Micros
+
+    @property
+    def banner(self) -> str | None:
+        """What is shown in red until it is over."""
+        return self.state.banner
+
+    def public(self) -> dict[str, Any]:
+        """For people and for JSON: percentages, no dollars."""
+        return {
+            "state": self.state.value,
+            "percent": self.meter.percent,
+            "colour": self.meter.colour.value,
+            "text": self.meter.text,
+            "refresh_at": rfc3339(self.refresh_at),
+            "used_up": self.used_up,
+            "banner": self.banner,
+        }
+
+    @classmethod
+    def of(cls, accounts: AgentAccounts, ends: Instant, now: Instant) -> SpendingStatus:
+        """The state is the one that the money asks for now, also where nobody has acted on it yet."""
+        return cls(
+            agent=accounts.agent,
+            state=step(accounts.lifecycle, accounts.today, now).lifecycle.state,
+            meter=accounts.today.meter,
+            refresh_at=accounts.refresh_at,
+            held=accounts.day.account.held,
+            used_up=accounts.day.used_up,
+            window=accounts.window.account,
+            window_starts=accounts.row.window_start,
+            window_ends=ends,
+            topped_up=accounts.row.topped_up,
+            overrun=accounts.window.overrun,
+        )
+
+
+class Budgets:
+    """The budgets of all agents of a store."""
+
+    def __init__(self, store: SpendingStore, plan: SpendingPlan | None = None, turn: DayTurn = MIDNIGHT_UTC) -> None:
+        self.plan = plan or SpendingPlan()
+        self.turn = turn
+        self._store = store
+
+    async def status(self, agent: str, now: Instant) -> SpendingStatus:
+        """How it stands. Reading changes nothing: a day that nobody touched yet reads as it will be."""
+        row = await self._store.spending.get(agent)
+        if row is None:
+            allowance = self._opened(now)
+            row = self._row(agent, allowance)
+            found: Mapping[AccountKey, AccountRow] = {}
+        else:
+            found = await self._store.ledger.get((_window_key(row), _day_key(row)))
+            allowance = self._allowance(row, found).at(now)
+        moved = _moved(row, allowance)
+        window, day = _window_key(moved), _day_key(moved)
+        accounts = AgentAccounts(
+            moved,
+            found.get(window) or AccountRow(window, Account(allowance.total), agent),
+            found.get(day) or AccountRow(day, Account(allowance.limit), agent, moved.day),
+            allowance.today(now).refresh_at,
+        )
+        return SpendingStatus.of(accounts, allowance.end, now)
+
+    async def touch(self, agent: str, now: Instant) -> AgentAccounts:
+        """Lock the agent's accounts and bring them to the day of `now`: the first touch of a day computes its share."""
+        row = await self._store.spending.lock(agent)
+        if row is None:
+            await self._open(agent, now)
+            row = await self._store.spending.lock(agent)
+            if row is None:
+                raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
+        found = await self._store.ledger.lock((_window_key(row), _day_key(row)))
+        allowance = self._allowance(row, found).at(now)
+        moved = _moved(row, allowance)
+        if moved != row:
+            await self._store.spending.put(moved)
+            await self._open_accounts(moved, allowance)
+            found = await self._store.ledger.lock((_window_key(moved), _day_key(moved)))
+        refresh_at = allowance.today(now).refresh_at
+        return AgentAccounts(moved, found[_window_key(moved)], found[_day_key(moved)], refresh_at)
+
+    async def top_up(self, agent: str, amount: Amount, now: Instant) -> None:
+        """Add money to the window, and let the wake timer look at once whether the agent can go on."""
+        if as_micros(amount) == 0:
+            raise UsageError("A top-up of nothing changes nothing.", next_step="Give an amount such as 5.00.")
+        async with self._store.transaction():
+            accounts = await self.touch(agent, now)
+            await self._change(accounts, self._of(accounts).top_up(amount, now), now)
+
+    async def set_window(
+        self, agent: str, now: Instant, *, budget: Amount | None = None, renews: date | None = None
+    ) -> None:
+        """Set another budget or renewal for this window. What is None stays."""
+        async with self._store.transaction():
+            accounts = await self.touch(agent, now)
+            await self._change(accounts, self._of(accounts).with_window(now, budget=budget, renews=renews), now)
+
+    async def as_configured(self, agent: str, now: Instant) -> None:
+        """Replace what was set by command with what the configuration says. What it does not say stays."""
+        await self.take_over(self.plan, now)
+        renews = self._valid(self.plan.renews, now)
+        await self.set_window(agent, now, budget=Money(self.plan.window), renews=renews)
+
+    async def take_over(self, plan: SpendingPlan, now: Instant) -> list[str]:
+        """Give agents what the configuration says, as far as it changed there; the names of those it changed for.
+
+        What was set by command since then stays unless the configuration itself changed.
+        """
+        self.plan = plan
+        changed = []
+        there = {agent.name for agent in await self._store.agents.all()}
+        for stale in await self._store.spending.all():
+            if stale.configured == plan.text() or stale.agent not in there:
+                continue
+            async with self._store.transaction():
+                accounts = await self.touch(stale.agent, now)
+                before = SpendingPlan.parse(accounts.row.configured)
+                accounts = replace(accounts, row=replace(accounts.row, configured=plan.text()))
+                budget = Money(plan.window) if plan.window != before.window else None
+                renews = self._valid(plan.renews, now) if plan.renews != before.renews else None
+                allowance = self._of(accounts).with_window(now, budget=budget, renews=renews)
+                await self._change(accounts, allowance, now, other_models=plan.tier != before.tier)
+            changed.append(stale.agent)
+        return changed
+
+    async def history(self, agent: str, days: int, now: Instant) -> Sequence[DaySpent]:
+        """The last `days` spending days that were touched, today included, oldest first."""
+        since = self.turn.day_of(now) - timedelta(days=days - 1)
+        return await self._store.ledger.days(agent, since)
+
+    async def _change(
+        self, accounts: AgentAccounts, after: Allowance, now: Instant, *, other_models: bool = False
+    ) -> None:
+        row = replace(accounts.row, budget=after.budget, topped_up=after.topped_up, renews=after.renews)
+        await self._store.spending.put(row)
+        if accounts.window.account.limit != after.total:
+            await self._store.ledger.set_limit(accounts.window.key, after.total)
+        if accounts.day.account.limit != after.limit or other_models:
+            await self._store.ledger.set_limit(accounts.day.key, after.limit)
+        await self._store.timers.set(wake_timer(accounts.agent, now))
+
+    async def _open(self, agent: str, now: Instant) -> None:
+        allowance = self._opened(now)
+        row = self._row(agent, allowance)
+        if await self._store.spending.create(row):
+            await self._open_accounts(row, allowance)
+
+    async def _open_accounts(self, row: SpendingRow, allowance: Allowance) -> None:
+        await self._store.ledger.open(_window_key(row), allowance.total, agent=row.agent)
+        await self._store.ledger.open(_day_key(row), allowance.limit, agent=row.agent, day=row.day)
+
+    def _opened(self, now: Instant) -> Allowance:
+        renews = self._valid(self.plan.renews, now)
+        return Allowance.open(Money(self.plan.window), start=now, renews=renews, turn=self.turn)
+
+    def _row(self, agent: str, allowance: Allowance) -> SpendingRow:
+        assert allowance.day is not None
+        return SpendingRow(
+            agent,
+            allowance.budget,
+            allowance.start,
+            allowance.day,
+            renews=allowance.renews,
+            configured=self.plan.text(),
+        )
+
+    def _valid(self, renews: date | None, now: Instant) -> date | None:
+        """A renewal in the configuration that has passed counts no more: windows follow each other by themselves."""
+        return renews if renews is not None and self.turn.start_of(renews) > now else None
+
+    def _of(self, accounts: AgentAccounts) -> Allowance:
+        """The window as its own day sees it: what is held is not spent yet."""
+        whole = self._allowance(accounts.row, accounts.rows)
+        return replace(whole, spent_today=accounts.day.account.committed)
+
+    def _allowance(self, row: SpendingRow, accounts: Mapping[AccountKey, AccountRow]) -> Allowance:
+        """The window as a value, as a later day sees it: what calls of earlier days still hold counts as spent, because
+        they may cost it yet."""
+        window, day = accounts[_window_key(row)].account, accounts[_day_key(row)].account
+        return Allowance(
+            budget=row.budget,
+            start=row.window_start,
+            renews=row.renews,
+            turn=self.turn,
+            topped_up=row.topped_up,
+            spent_before=window.committed + window.held - day.committed - day.held,
+            day=row.day,
+            limit=day.limit,
+            spent_today=day.committed + day.held,
+        )
+
+
+def _moved(row: SpendingRow, allowance: Allowance) -> SpendingRow:
+    """The row on the allowance's day; the same one where that is the day it is on."""
+    if allowance.day == row.day and allowance.start == row.window_start:
+        return row
+    assert allowance.day is not None
+    return replace(
+        row,
+        window_start=allowance.start,
+        renews=allowance.renews,
+        topped_up=allowance.topped_up,
+        day=allowance.day,
+        badge=0,
+    )
+
+
+def _window_key(row: SpendingRow) -> AccountKey:
+    return AccountKey(AccountKind.WINDOW, f"{row.agent} from {rfc3339(row.window_start)}")
+
+
+def _day_key(row: SpendingRow) -> AccountKey:
+    return AccountKey(AccountKind.DAY, f"{row.agent} on {row.day.isoformat()} from {rfc3339(row.window_start)}")
