@@ -25,9 +25,13 @@ if TYPE_CHECKING:
     from nudge.attention.rules import Rule as Rule
     from nudge.attention.rules import decide as decide
     from nudge.channels.terminal_approver import TerminalApprover as TerminalApprover
+    from nudge.clock import SystemClock as SystemClock
     from nudge.home.prices import load_prices as load_prices
+    from nudge.instants import as_instant as as_instant
     from nudge.phrases import split_reminder as split_reminder
     from nudge.phrases import understand as understand
+    from nudge.progress.checkpoints import Checkpoints as Checkpoints
+    from nudge.progress.compaction import compact as compact
     from nudge.progress.enforcement import BudgetCheck as BudgetCheck
     from nudge.progress.enforcement import EnforcementLevel as EnforcementLevel
     from nudge.progress.extensions import Approval as Approval
@@ -59,19 +63,29 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.stored_pools import Pools as Pools
     from nudge.progress.tools import ToolKind as ToolKind
+    from nudge.queue.agents import Agent as Agent
     from nudge.schedules import Schedule as Schedule
     from nudge.spending.allowance import Allowance as Allowance
+    from nudge.spending.allowance import DayTurn as DayTurn
     from nudge.spending.allowance import Meter as Meter
+    from nudge.spending.budgets import SpendingPlan as SpendingPlan
+    from nudge.spending.governor import Spending as Spending
     from nudge.spending.ledger import HeldCall as HeldCall
     from nudge.spending.memory_ledger import Ledger as Ledger
+    from nudge.spending.money import Money as Money
+    from nudge.spending.money import format_money as format_money
     from nudge.spending.prices import PriceTable as PriceTable
+    from nudge.spending.routing import Routes as Routes
+    from nudge.stores.open import open_store as open_store
     from nudge.tokens import TokenUse as TokenUse
 
 _PLACES = {
     "Guard": "nudge.progress.guard",
     "AsyncGuard": "nudge.progress.guard",
     "most_tokens": "nudge.tokens",
+    "Agent": "nudge.queue.agents",
     "Allow": "nudge.attention.rules",
     "Allowance": "nudge.spending.allowance",
     "Approval": "nudge.progress.extensions",
@@ -81,6 +95,8 @@ _PLACES = {
     "BudgetEnforcementMode": "nudge.progress.run_state",
     "BudgetPool": "nudge.progress.pool",
     "Candidate": "nudge.attention.rules",
+    "Checkpoints": "nudge.progress.checkpoints",
+    "DayTurn": "nudge.spending.allowance",
     "Defer": "nudge.attention.rules",
     "EconomicsTuning": "nudge.progress.run_state",
     "EnforcementLevel": "nudge.progress.enforcement",
@@ -95,29 +111,39 @@ _PLACES = {
     "LoopResult": "nudge.progress.loops",
     "LoopTuning": "nudge.progress.loops",
     "Meter": "nudge.spending.allowance",
+    "Money": "nudge.spending.money",
     "Nudge": "nudge.progress.injection",
     "Phase": "nudge.progress.phases",
     "PhaseReport": "nudge.progress.phases",
     "PhaseReserves": "nudge.progress.reserves",
     "PhaseTracker": "nudge.progress.phases",
     "PingBudget": "nudge.attention.bucket",
+    "Pools": "nudge.progress.stored_pools",
     "PriceTable": "nudge.spending.prices",
     "QuietHours": "nudge.attention.quiet",
     "Refuse": "nudge.attention.rules",
     "ReservationState": "nudge.progress.pool_rules",
+    "Routes": "nudge.spending.routing",
     "Rule": "nudge.attention.rules",
     "RunBudget": "nudge.progress.run_budget",
     "RunLimits": "nudge.progress.run_state",
     "Schedule": "nudge.schedules",
+    "Spending": "nudge.spending.governor",
+    "SpendingPlan": "nudge.spending.budgets",
+    "SystemClock": "nudge.clock",
     "TerminalApprover": "nudge.channels.terminal_approver",
     "TokenUse": "nudge.tokens",
     "ToolKind": "nudge.progress.tools",
     "UpcomingTask": "nudge.attention.forward_schedule",
     "Urgency": "nudge.progress.injection",
+    "as_instant": "nudge.instants",
     "background_preamble": "nudge.attention.preamble",
+    "compact": "nudge.progress.compaction",
     "decide": "nudge.attention.rules",
+    "format_money": "nudge.spending.money",
     "inject": "nudge.progress.injection",
     "load_prices": "nudge.home.prices",
+    "open_store": "nudge.stores.open",
     "split_reminder": "nudge.phrases",
     "understand": "nudge.phrases",
     "upcoming": "nudge.attention.forward_schedule",

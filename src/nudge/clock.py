@@ -24,6 +24,8 @@ class Clock(Protocol):
 
 
 class SystemClock:
+    """The time of this machine."""
+
     def now(self) -> Instant:
         return Instant(time.time_ns() // 1000)  # noqa: TID251
 

@@ -86,11 +86,11 @@ def test_run_budget_and_retries_come_back(in_store: InStore) -> None:
         budget = RunBudget(max_tokens=1_000)
         budget.record_call({"input_tokens": 100, "output_tokens": 20})
         state = budget.to_json()
-        session = replace(await checkpoints.load("coach", "s1"), run_budget=state, retries={"tests": 2}, sandbox_id="b")
+        session = replace(await checkpoints.load("coach", "s1"), guard=state, retries={"tests": 2}, sandbox_id="b")
         await checkpoints.save(session, [], clock.now())
         again = await checkpoints.load("coach", "s1")
-        assert (again.run_budget, again.retries, again.sandbox_id, again.iteration) == (state, {"tests": 2}, "b", 1)
-        assert RunBudget.from_json(again.run_budget).to_json() == state
+        assert (again.guard, again.retries, again.sandbox_id, again.iteration) == (state, {"tests": 2}, "b", 1)
+        assert RunBudget.from_json(again.guard).to_json() == state
         assert again.updated_at == NOON
 
     in_store(scenario)
@@ -98,7 +98,7 @@ def test_run_budget_and_retries_come_back(in_store: InStore) -> None:
 
 @pytest.mark.parametrize(
     ("column", "text"),
-    [("messages", '[{"role": "us'), ("messages", "null"), ("run_budget", "[1]"), ("retries", "")],
+    [("messages", '[{"role": "us'), ("messages", "null"), ("guard", "[1]"), ("retries", "")],
 )
 async def test_a_damaged_checkpoint_is_named_and_what_was_said_is_still_there(
     tmp_path: Path, column: str, text: str

@@ -24,7 +24,7 @@ FULL = Session(
     sandbox_id="box-9",
     phase="acting",
     retries={"model": 2},
-    run_budget={"version": 1, "limits": {"tokens": 10}},
+    guard={"version": 1, "limits": {"tokens": 10}},
     last_task="Fix the login",
     updated_at=NOON,
 )

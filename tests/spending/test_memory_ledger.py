@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from nudge.errors import BudgetExhaustedError, UsageError
+from nudge.errors import BudgetExhaustedError, NotConfiguredError, UsageError
 from nudge.home.prices import load_prices
 from nudge.spending.holds import HoldState
 from nudge.spending.ledger import HeldCall
@@ -50,6 +51,46 @@ def test_an_exception_charges_the_inputs_cost_and_goes_on() -> None:
     with pytest.raises(ConnectionError), ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
         raise ConnectionError
     assert (ledger.spent, ledger.held, hold.state) == (20, 0, HoldState.CANCELLED)
+
+
+def test_a_stream_that_breaks_off_is_charged_what_it_brought() -> None:
+    ledger = penny(1_000)
+    with pytest.raises(ConnectionError), ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
+        hold.produced(5)
+        hold.produced(12)
+        raise ConnectionError
+    assert (ledger.spent, hold.state) == (32, HoldState.CANCELLED)
+    hold.settle(TokenUse(20, 14))
+    assert ledger.spent == 34
+
+
+def test_a_refused_key_costs_nothing() -> None:
+    ledger = penny(1_000)
+    with pytest.raises(NotConfiguredError), ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
+        raise NotConfiguredError
+    assert (ledger.spent, ledger.held, hold.state) == (0, 0, HoldState.SETTLED)
+
+
+def test_a_limit_is_in_dollars() -> None:
+    ledger = Ledger(5, prices=PENNY)
+    assert ledger.limit == 5 * DOLLAR
+    ledger.top_up(0.5)
+    ledger.top_up(ledger.child("0.25", name="run").limit)
+    assert repr(ledger) == "<Ledger 'the ledger': $0.00 spent and $0.00 held of $5.75>"
+
+
+def test_children_are_forgotten_with_their_last_call() -> None:
+    """A program may open one for every run; their calls keep them as long as they need them."""
+    ledger = penny(1_000)
+    accounts = ledger._tree.accounts._accounts
+    for number in range(20):
+        with ledger.child(Money(50), name=f"run {number}").hold(model="penny", input_tokens=0, max_tokens=50) as hold:
+            gc.collect()
+            assert (hold.max_tokens, len(accounts)) == (50, 2)
+        hold.settle(TokenUse(output=1))
+        del hold
+    gc.collect()
+    assert (ledger.spent, len(accounts)) == (20, 1)
 
 
 def test_an_exception_after_the_settlement_changes_nothing() -> None:

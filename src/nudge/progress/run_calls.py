@@ -29,11 +29,14 @@ MIN_TOKENS = 64
 """An answer shorter than this is not worth its question: a call is not clamped below it."""
 CALL_LASTS = 15 * MINUTE
 """A call that nobody reported on for so long is given up: its tokens are there for others again."""
+MOST_GIVEN_UP = 16
+"""How many of those are remembered, in case their usage still comes."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCall:
-    """A call under way: its bounds, the most it can add to the run's tokens and cost, and whether it closes the run."""
+    """A call under way: its bounds, the most it can add to the run's tokens and cost, and whether it closes the run.
+    One that was given up is no longer waited for."""
 
     id: str
     model: str
@@ -43,6 +46,7 @@ class OpenCall:
     cost: Micros
     closing: bool
     at: Instant
+    given_up: bool = False
 
     @property
     def bound(self) -> TokenUse:
@@ -115,25 +119,30 @@ class RunCalls:
 
     def find(self, call_id: str | None) -> OpenCall:
         """An open call: the one of that id, or the only one. Changes nothing."""
-        if call_id is None and len(self._open) == 1:
-            return next(iter(self._open.values()))
         if call_id is not None and call_id in self._open:
             return self._open[call_id]
-        if call_id is None and self._open:
-            raise UsageError(f"{len(self._open)} calls are open.", next_step="Pass the call that before_call returned.")
+        under_way = self._under_way()
+        if call_id is None and len(under_way) == 1:
+            return under_way[0]
+        if call_id is None and under_way:
+            raise UsageError(f"{len(under_way)} calls are open.", next_step="Pass the call that before_call returned.")
         raise UsageError("No such call is open.", next_step="Call before_call first, and report each call once.")
 
     def close(self, call: OpenCall, now: Instant, *, never_made: bool = False) -> None:
         """Take a call off the list."""
         del self._open[call.id]
         self._reports -= never_made and call.closing
-        self.budget.resume(now)
+        if not call.given_up:
+            self.budget.resume(now)
 
     def give_up_stale(self, now: Instant) -> None:
-        """Take calls off the list that nobody reported on for a quarter of an hour."""
-        for call in list(self._open.values()):
+        """Stop waiting for calls that nobody reported on for a quarter of an hour."""
+        for call in self._under_way():
             if now - call.at >= CALL_LASTS:
-                self.close(call, now)
+                self._open[call.id] = replace(call, given_up=True)
+                self.budget.resume(now)
+        for call in [call for call in self._open.values() if call.given_up][:-MOST_GIVEN_UP]:
+            del self._open[call.id]
 
     def count(
         self, call: OpenCall, use: TokenUse, cost: Micros, kept_output: int | None, iteration: bool, phase: Phase
@@ -191,10 +200,10 @@ class RunCalls:
         limits, most = self.budget.limits, max_tokens
         if limits.tokens is not None:
             kept = 0 if self.reserves is None else self.reserves.reserve_of(Phase.WRAPUP)
-            used = self.budget.incremental_tokens + sum(call.new_tokens for call in self._open.values())
+            used = self.budget.incremental_tokens + sum(call.new_tokens for call in self._under_way())
             most = min(most, limits.tokens - used - kept - self._new_input(input_bound))
         if limits.cost is not None and self._prices is not None:
-            spent = self.budget.cost + sum(call.cost for call in self._open.values())
+            spent = self.budget.cost + sum(call.cost for call in self._under_way())
             money = max(0, limits.cost - spent - self._report_money(limits.cost))
             most = min(most, self._prices.fit_max_tokens(model, input_bound, money, at_most=max_tokens))
         return most
@@ -208,6 +217,9 @@ class RunCalls:
             money = max(limits.cost - self.budget.cost, self._report_money(limits.cost))
             most = min(most, self._prices.fit_max_tokens(model, input_bound, money, at_most=max_tokens))
         return most
+
+    def _under_way(self) -> list[OpenCall]:
+        return [call for call in self._open.values() if not call.given_up]
 
     def _report_money(self, limit: Micros) -> Micros:
         return -(-limit * self._percents[-1] // 100)

@@ -1,4 +1,4 @@
-"""What is kept about pools and sessions.
+"""What is kept about pools, sessions and guards.
 
 The money itself is in accounts of the ledger. Whoever changes a pool locks its run's account first: all that moves
 money of the pool passes there.
@@ -7,6 +7,7 @@ money of the pool passes there.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,7 +18,7 @@ from nudge.spending.money import Micros
 from nudge.spending.store import SpendingStore
 
 if TYPE_CHECKING:
-    from nudge.progress.tables import PoolTable, SessionTable
+    from nudge.progress.tables import GuardTable, PoolTable, SessionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Session:
     """A session as of its last checkpoint.
 
     `messages` is what the model is sent again: older ones may be replaced by a summary. `said` counts all there ever
-    were. `run_budget` is what a RunBudget writes as JSON, and `retries` counts by name whatever is tried again.
+    were. `guard` is the state of the run's guard, and `retries` counts by name whatever is tried again.
     """
 
     agent: str
@@ -84,9 +85,18 @@ class Session:
     sandbox_id: str = ""
     phase: str = ""
     retries: Mapping[str, int] = field(default_factory=dict)
-    run_budget: Mapping[str, Any] = field(default_factory=dict)
+    guard: Mapping[str, Any] = field(default_factory=dict)
     last_task: str = ""
     updated_at: Instant = _NEVER
+
+
+class GuardStore(Protocol):
+    """What guards that live in the store need of it."""
+
+    @property
+    def guards(self) -> GuardTable: ...
+
+    def transaction(self) -> AbstractAsyncContextManager[None]: ...
 
 
 class ProgressStore(SpendingStore, Protocol):

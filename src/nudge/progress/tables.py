@@ -1,4 +1,4 @@
-"""Pools and sessions in the database."""
+"""Pools, sessions and guards in the database."""
 
 from __future__ import annotations
 
@@ -110,6 +110,34 @@ class SessionTable:
         return [json.loads(row["message"]) for row in await self._db.all("sessions_messages", params)]
 
 
+class GuardTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def lock(self, agent: str, session: str, now: Instant) -> str:
+        """The stored state of a session's guard, locked until the transaction ends; empty if the session is new."""
+        key = {"agent": agent, "session": session}
+        row = await self._db.one("guards_lock", key)
+        if row is None:
+            await self._db.run("guards_create", {**key, "updated_at": now})
+            row = await self._db.one("guards_lock", key)
+            assert row is not None
+        return str(row["state"])
+
+    async def get(self, agent: str, session: str) -> str:
+        """The stored state without a lock; empty if there is none."""
+        row = await self._db.one("guards_get", {"agent": agent, "session": session})
+        return str(row["state"]) if row else ""
+
+    async def save(self, agent: str, session: str, state: str, now: Instant) -> None:
+        """Write the state of a guard that this transaction has locked."""
+        await self._db.run("guards_save", {"agent": agent, "session": session, "state": state, "updated_at": now})
+
+    async def forget(self, agent: str, before: Instant) -> int:
+        """Delete the guards of an agent that were last used before then; how many."""
+        return await self._db.run("guards_forget", {"agent": agent, "before": before})
+
+
 def _session_params(session: Session) -> dict[str, Any]:
     return {
         "agent": session.agent,
@@ -120,7 +148,7 @@ def _session_params(session: Session) -> dict[str, Any]:
         "sandbox_id": session.sandbox_id,
         "phase": session.phase,
         "retries": _text(session.retries),
-        "run_budget": _text(session.run_budget),
+        "guard": _text(session.guard),
         "last_task": session.last_task,
         "updated_at": session.updated_at,
     }
@@ -141,7 +169,7 @@ def _session(row: Row) -> Session:
         row["sandbox_id"],
         row["phase"],
         _read(row, "retries", dict),
-        _read(row, "run_budget", dict),
+        _read(row, "guard", dict),
         row["last_task"],
         Instant(row["updated_at"]),
     )

@@ -19,7 +19,7 @@ from typing import Any
 
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError, UsageError
-from nudge.instants import SECOND, Instant
+from nudge.instants import SECOND, Instant, Moment, as_instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
@@ -58,7 +58,22 @@ def input_bound(request: ModelRequest) -> int:
 
 
 class Spending:
-    """What the agents of a store may spend, for any number of processes."""
+    """What the agents of a store may spend, for any number of processes.
+
+    >>> from datetime import UTC, datetime
+    >>> from nudge import Agent, SystemClock, as_instant, load_prices, open_store
+    >>> async def main():
+    ...     store, now = await open_store("sqlite://:memory:"), datetime.now(UTC)
+    ...     await store.agents.add(Agent("worker", "worker", as_instant(now)))
+    ...     spending = Spending(store, SystemClock(), prices=load_prices(), plan=SpendingPlan.of(30))
+    ...     async with spending.hold("worker", model="claude-sonnet-5-5", input_bound=1_000, max_tokens=4_096) as hold:
+    ...         hold.settle({"input_tokens": 1_000, "output_tokens": 180})
+    ...     status = await spending.state("worker", now)
+    ...     await store.close()
+    ...     return hold.charged, status.meter.text, status.state.value
+    >>> asyncio.run(main())
+    (3800, 'Budget: 0% used', 'awake')
+    """
 
     def __init__(
         self,
@@ -97,7 +112,7 @@ class Spending:
         min_tokens: int | None = None,
         caching: Caching = Caching.SHORT,
         attempt_id: str = "",
-        now: Instant | None = None,
+        now: Moment | None = None,
     ) -> HoldBlock:
         """Hold the worst case of a call for an `async with` block, and settle it when the block ends.
 
@@ -114,13 +129,14 @@ class Spending:
         least = max(MIN_TOKENS, max_tokens // LEAST_SHARE) if min_tokens is None else min_tokens
         call = Call(self._prices.quote(asked).price, input_bound, max_tokens, least, Caching(caching))
         attempt = Attempt(attempt_id or secrets.token_hex(12), call, agent, asked, str(purpose), run)
-        return HoldBlock(self, attempt, purpose in STARTS_TASK if starts_task is None else starts_task, now)
+        starts = purpose in STARTS_TASK if starts_task is None else starts_task
+        return HoldBlock(self, attempt, starts, None if now is None else as_instant(now))
 
     async def call(
         self,
         agent: str,
         request: ModelRequest,
-        now: Instant | None = None,
+        now: Moment | None = None,
         *,
         model: Model | None = None,
         run: str = "",
@@ -149,11 +165,11 @@ class Spending:
             cost = hold.settle(reply.usage, model=reply.model)
         return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
 
-    async def state(self, agent: str, now: Instant) -> SpendingStatus:
+    async def state(self, agent: str, now: Moment) -> SpendingStatus:
         """State and meter as they are now. Reading changes nothing."""
-        return await self.budgets.status(agent, now)
+        return await self.budgets.status(agent, as_instant(now))
 
-    async def asleep(self, agent: str, now: Instant) -> bool:
+    async def asleep(self, agent: str, now: Moment) -> bool:
         """Whether the agent may not ask a model for anything. Reading changes nothing."""
         return not (await self.state(agent, now)).state.may_go_on
 

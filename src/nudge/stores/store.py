@@ -13,7 +13,7 @@ from nudge.database import Database
 if TYPE_CHECKING:
     from nudge.attention.tables import AttentionTable
     from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
-    from nudge.progress.tables import PoolTable, SessionTable
+    from nudge.progress.tables import GuardTable, PoolTable, SessionTable
     from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
     from nudge.queue.records import RecordTable
     from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
@@ -44,6 +44,7 @@ class SqlStore:
     usage: cached_property[UsageTable] = _table("spending.tables", "UsageTable")
     pools: cached_property[PoolTable] = _table("progress.tables", "PoolTable")
     sessions: cached_property[SessionTable] = _table("progress.tables", "SessionTable")
+    guards: cached_property[GuardTable] = _table("progress.tables", "GuardTable")
     conversations: cached_property[ConversationTable] = _table("coach.tables", "ConversationTable")
     activity: cached_property[ActivityTable] = _table("coach.tables", "ActivityTable")
     periods: cached_property[PeriodTable] = _table("coach.tables", "PeriodTable")

@@ -109,12 +109,12 @@ SELECT * FROM sessions WHERE agent = :agent ORDER BY updated_at DESC, id LIMIT :
 
 -- Only from the iteration that the writer knows: of two that go on with one session, one is told.
 -- name: sessions_save
-INSERT INTO sessions (agent, id, iteration, messages, said, sandbox_id, phase, retries, run_budget, last_task, updated_at)
-VALUES (:agent, :id, :iteration, :messages, :said, :sandbox_id, :phase, :retries, :run_budget, :last_task, :updated_at)
+INSERT INTO sessions (agent, id, iteration, messages, said, sandbox_id, phase, retries, guard, last_task, updated_at)
+VALUES (:agent, :id, :iteration, :messages, :said, :sandbox_id, :phase, :retries, :guard, :last_task, :updated_at)
 ON CONFLICT (agent, id) DO UPDATE SET
     iteration = excluded.iteration, messages = excluded.messages, said = excluded.said,
     sandbox_id = excluded.sandbox_id, phase = excluded.phase, retries = excluded.retries,
-    run_budget = excluded.run_budget, last_task = excluded.last_task, updated_at = excluded.updated_at
+    guard = excluded.guard, last_task = excluded.last_task, updated_at = excluded.updated_at
 WHERE sessions.iteration = :known
 
 -- name: sessions_append
