@@ -12,7 +12,7 @@ from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
-from nudge.instants import MINUTE, Instant, local_date
+from nudge.instants import MINUTE, Instant, as_instant, local_date
 from nudge.queue.records import Record, whole
 
 CONFIGURED: Record[tuple[int, int]] = Record(
@@ -58,7 +58,7 @@ class Gate:
             await self._store.attention.create(agent, self._capacity, self._refill_minutes, now, today)
             row = await self._store.attention.get(agent, to_change=to_change)
             assert row is not None
-        return replace(row, budget=replace(row.budget, zone=zone))
+        return replace(row, budget=replace(row.budget, tz=zone))
 
     async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
         """Everything the gate asks about, as values."""
@@ -76,7 +76,7 @@ class Gate:
             claims=claims,
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
-            zone=person.zone,
+            tz=person.zone,
         )
 
     async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
@@ -109,7 +109,7 @@ class Gate:
         elif allow.takes is Takes.CRITICAL:
             await self._store.attention.take_critical(agent, now, today)
         if candidate.topic and candidate.signature:
-            said_at = now if candidate.due_at is None else candidate.due_at
+            said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
         if candidate.kind is Kind.BEDTIME:
             await self._store.attention.bedtime_sent(agent, self._night(agent, now))
