@@ -156,7 +156,7 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
         async def due(agent: str, now: Instant) -> tuple[DueReminder, ...]:
             return tuple(life.due)
 
-        daemon.coach.knowledge.due = due  # type: ignore[method-assign]
+        daemon.coach.facts.due = due  # type: ignore[method-assign]
         await daemon.start()
         watch = asyncio.create_task(daemon.watch.run())
         running = asyncio.create_task(daemon.run())

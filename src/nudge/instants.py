@@ -78,6 +78,11 @@ def zone_of(name: Zone) -> ZoneInfo:
         ) from error
 
 
+def as_zone(tz: Zone | tzinfo) -> tzinfo:
+    """The zone of an IANA name. A zone is returned as it is, also one without a name such as `datetime.UTC`."""
+    return tz if isinstance(tz, tzinfo) else zone_of(tz)
+
+
 def from_local(wall: datetime, zone: tzinfo) -> Instant:
     """The instant at which a wall clock in `zone` shows `wall` (a naive datetime).
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside, SignOfLife, TextHistory
+from nudge.coach.person_documents import DocumentWatch
 from nudge.coach.prompt_text import estimate
-from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
@@ -114,7 +114,7 @@ class World:
         options = {"rhythm": self.rhythm, "secrets": self.secrets, **self.options}
         self.daemon = daemon_of(self.clock, self.store, self.home, self.channel, self.model, outside, **options)
         self.coach = self.daemon.coach
-        self.desk = self.daemon.desk
+        self.documents = self.daemon.documents
         self.gate = self.daemon.gate
         self.delivery = self.daemon.delivery
         self.dispatcher = self.daemon.dispatcher
@@ -153,7 +153,7 @@ class World:
         dispatcher = self.dispatcher
         tasks = [asyncio.create_task(dispatcher.run())]
         if watch:
-            look = Watch(self.store, self.clock, self.desk, self.daemon.poke, every=20)
+            look = DocumentWatch(self.store, self.clock, self.documents, self.daemon.poke, every=20)
             tasks.append(asyncio.create_task(look.run()))
         try:
             yield

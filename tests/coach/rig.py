@@ -12,8 +12,8 @@ from typing import Any
 from nudge.clock import Clock
 from nudge.coach.changes import CHANGES
 from nudge.coach.document_writes import PENDING
-from nudge.coach.knowledge import REVIEW
 from nudge.coach.outside import Outside
+from nudge.coach.review import REVIEW
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
@@ -107,7 +107,7 @@ class Rig:
         outside = Outside(history=options.pop("history", None), redactor=options.pop("redactor", None))
         self.daemon = daemon_of(clock, store, self.home, self.channel, model, outside, **options)
         self.coach = self.daemon.coach
-        self.desk = self.daemon.desk
+        self.documents = self.daemon.documents
         self.gate = self.daemon.gate
         self.delivery = self.daemon.delivery
         self.reminders = self.daemon.reminders

@@ -89,7 +89,7 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         await add(daemon, clock, definition, "routines/chore-time.md")
         await clock.sleep(31 * 60)
         assert channel.texts == ["Two chores are open."]
-        assert (await daemon.coach.knowledge.state("coach", clock.now())).proactive_today == 1
+        assert (await daemon.coach.facts.state("coach", clock.now())).proactive_today == 1
         (question,) = [one for one in model.asked if "Review open tasks" in one.turns[-1].text]
         lines = question.turns[-1].text.splitlines()
         assert lines[-1] == "Send at most 1 ping or embed per bg session."

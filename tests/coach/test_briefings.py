@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.restraint import Requests
 from nudge.coach.briefings import Briefing
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
@@ -109,7 +110,7 @@ def test_a_restart_keeps_the_targets_that_worked_while_the_file_is_broken(tmp_pa
         world.assemble()
         await world.run_for(3 * HOURS)
         assert [moment for moment in world.channel.times() if moment == "18 09:00"] == ["18 09:00"]
-        assert world.desk.targets(AGENT).as_fields()["wake_target"] == "09:00"
+        assert world.documents.targets(AGENT).as_fields()["wake_target"] == "09:00"
 
     in_world(tmp_path, scenario, WEDNESDAY)
 
@@ -249,7 +250,7 @@ def test_bedtime_is_casual_then_direct_then_serious_and_never_a_fourth_time(
         assert world.channel.times() == nudges
         fired = [row.reason for row in await world.outcomes("briefing") if row.result is Result.FIRED]
         assert fired == ["Bedtime, casual.", "Bedtime, direct.", "Bedtime, serious."]
-        assert (await world.coach.knowledge.state(AGENT, world.clock.now())).bedtime_nudges == 3
+        assert (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges == 3
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), model=ScriptedModel("HEARTBEAT_OK"))
 
@@ -415,7 +416,7 @@ def test_a_review_in_a_quiet_morning_comes_when_it_is_over(tmp_path: Path) -> No
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM, weekly_review="Saturday 10:00")
-        await world.store.attention.set_quiet(AGENT, toronto(2026, 2, 21, 12))
+        await world.store.attention.set_requests(AGENT, Requests(quiet_until=toronto(2026, 2, 21, 12)))
         await world.run_for(6 * HOURS)
         assert world.channel.times() == ["21 12:00"]
         assert [words for _, words in world.reviews] == ["Good morning."]
@@ -545,7 +546,7 @@ def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
         if until[0] == 10:
             await world.store.attention.conversation(AGENT, Instant(end - 5 * MINUTE))
         else:
-            await world.store.attention.set_quiet(AGENT, end)
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=end))
         await world.run_for(10 * HOURS)
         assert world.channel.times() == told
         assert [one for one, _ in await briefings(world, "morning")] == [result]
@@ -559,11 +560,13 @@ def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> Non
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
-        await world.store.attention.set_left_alone(AGENT, True)
+        await world.store.attention.set_requests(AGENT, Requests(left_alone=True))
         async with world.running():
             await world.clock.sleep(5 * HOURS + 60)
             assert spender.calls == []
-            await world.store.attention.conversation(AGENT, world.clock.now())
+            async with world.store.transaction():
+                await world.store.attention.set_requests(AGENT, Requests())
+                await world.store.attention.conversation(AGENT, world.clock.now())
             await world.clock.sleep(1 * HOURS)
         assert world.channel.times() == ["18 14:00"]
 

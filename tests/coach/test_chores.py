@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nudge.attention.requests import ask_again_timer
+from nudge.attention.restraint import Requests
 from nudge.coach.housekeeping import NO_SIGNAL_QUESTION, SIGNAL_ASKED, activity_timer
 from nudge.coach.notices import notice_timer
 from nudge.coach.store import Saying
@@ -30,7 +31,7 @@ async def delay(world: World, minutes: int, words: str = "30 more min") -> None:
     until = Instant(world.clock.now() + minutes * MINUTE)
     async with world.store.transaction():
         await world.gate.row(AGENT, world.clock.now())
-        await world.store.attention.set_delayed(AGENT, until)
+        await world.store.attention.set_requests(AGENT, Requests(delayed_until=until))
         await world.store.timers.set(ask_again_timer(AGENT, until, words))
     world.dispatcher.poke()
 
@@ -47,7 +48,7 @@ def test_more_time_is_given_and_then_asked_about(tmp_path: Path, store_url: str)
         assert world.channel.sent == [
             (Instant(NOON + 31 * MINUTE), "You said “30 more min” — time's up. How does it look?")
         ]
-        assert (await world.gate.row(AGENT, world.clock.now())).delayed_until is None
+        assert (await world.gate.row(AGENT, world.clock.now())).requests.delayed_until is None
         assert [row.result for row in await world.outcomes("ask-again")] == [Result.FIRED]
 
     in_world(tmp_path, scenario, NOON, url=store_url)
@@ -56,7 +57,7 @@ def test_more_time_is_given_and_then_asked_about(tmp_path: Path, store_url: str)
 def test_what_they_asked_for_comes_even_in_quiet_hours_while_busy_and_without_a_ping_left(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         world.goals(quiet_hours="12:10-18:00")
-        await world.store.attention.set_busy(AGENT, Instant(NOON + 5 * HOUR))
+        await world.store.attention.set_requests(AGENT, Requests(busy_until=Instant(NOON + 5 * HOUR)))
         await world.store.attention.take_ping(AGENT, NOON, to_datetime(NOON, TORONTO).date(), 0)
         async with world.running():
             await delay(world, 30)
@@ -70,7 +71,7 @@ def test_their_own_quiet_comes_first(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         async with world.running():
             await delay(world, 30)
-            await world.store.attention.set_quiet(AGENT, Instant(NOON + HOUR))
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(NOON + HOUR)))
             await world.clock.sleep(2 * HOURS)
         assert [at - NOON for at, _ in world.channel.sent] == [HOUR]
 
@@ -101,7 +102,7 @@ def test_more_time_at_night_delays_the_escalation_and_never_says_two_things_at_o
                     asked = True
                 await world.clock.sleep(300)
         assert world.channel.times() == times
-        nudges = (await world.coach.knowledge.state(AGENT, world.clock.now())).bedtime_nudges
+        nudges = (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges
         assert nudges == 3
         assert [text for text in world.channel.texts if text.startswith("You said “30 more min” — time's up. ")] != []
 

@@ -164,7 +164,7 @@ def test_quiet(coach: Any, words: str, until: int | None, says: str) -> None:
         assert says in await rig.say(f"/quiet {words}")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until == (None if until is None else NOON + until)
+        assert row.requests.quiet_until == (None if until is None else NOON + until)
 
     coach(scenario)
 
@@ -176,7 +176,7 @@ def test_quiet_off_lifts_every_pause(coach: Any) -> None:
         await rig.say("/quiet off")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.busy_until, row.left_alone) == (None, None, False)
+        assert (row.requests.quiet_until, row.requests.busy_until, row.requests.left_alone) == (None, None, False)
 
     coach(scenario)
 

@@ -9,16 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import SetQuiet, UpdateMemory
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import Turn
 from nudge.coach.prompt_text import RULE, estimate, fence
-from nudge.coach.prompts import REPLY_RULE, Documents, conversation
+from nudge.coach.prompts import REPLY_RULE, conversation
 from nudge.coach.reply import REPLY_SCHEMA, parse_reply
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 TARGETS = Targets()
-TEXTS = Documents("goals", "memory", "You are kind.", "checklist")
+TEXTS = DocumentTexts("goals", "memory", "You are kind.", "checklist")
 HELLO = Turn("user", "Hello", NOW)
 
 
@@ -77,7 +78,7 @@ def test_long_documents_push_out_turns_before_they_are_shortened() -> None:
 )
 def test_nothing_passes_the_cap(sizes: list[tuple[str, int]]) -> None:
     texts = [piece * count for piece, count in sizes]
-    documents = Documents(texts[0], texts[1], texts[2])
+    documents = DocumentTexts(texts[0], texts[1], texts[2])
     built = conversation(documents, turns(texts[3], "ok", texts[3]), replace(HELLO, text=texts[4]), TARGETS)
     assert built.tokens <= 8_000
     assert built.turns[-1][0] == "user"
@@ -85,7 +86,7 @@ def test_nothing_passes_the_cap(sizes: list[tuple[str, int]]) -> None:
 
 def test_the_templates_and_a_talk_stay_near_4500_tokens() -> None:
     folder = files("nudge") / "home" / "templates" / "documents"
-    documents = Documents(
+    documents = DocumentTexts(
         *((folder / f"{name}.md").read_text(encoding="utf-8") for name in ("GOALS", "MEMORY", "AGENTS", "HEARTBEAT"))
     )
     built = conversation(documents, turns(*("x" * 1_600 for _ in range(9))), HELLO, TARGETS)

@@ -49,14 +49,14 @@ async def live(clock: VirtualClock, folder: Path, fuse: Fuse) -> Rig:
     store = await open_store(f"sqlite:///{folder / 'nudge.db'}")
     rig = await Rig(clock, store, folder, Scripted(REPLY)).open()
     await store.lanes.release_owner("test")
-    write = rig.desk.write
+    write = rig.documents.write
 
     def fused_write(agent: str, name: str, text: str) -> None:
         fuse(f"before {name}")
         write(agent, name, text)
         fuse(f"after {name}")
 
-    rig.desk.write = fused_write  # type: ignore[method-assign]
+    rig.documents.write = fused_write  # type: ignore[method-assign]
     store.database.probe = fuse  # type: ignore[attr-defined]
     listener = rig.coach.listener
     try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE
 from nudge.coach.briefings import Briefing
 from nudge.coach.heartbeat import JUDGMENT, Rhythm
@@ -85,15 +86,15 @@ async def _asleep(world: World) -> None:
 
 
 async def _quiet(world: World) -> None:
-    await world.store.attention.set_quiet(AGENT, Instant(FIRST + MINUTE))
+    await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(FIRST + MINUTE)))
 
 
 async def _left_alone(world: World) -> None:
-    await world.store.attention.set_left_alone(AGENT, True)
+    await world.store.attention.set_requests(AGENT, Requests(left_alone=True))
 
 
 async def _busy(world: World) -> None:
-    await world.store.attention.set_busy(AGENT, Instant(FIRST + MINUTE))
+    await world.store.attention.set_requests(AGENT, Requests(busy_until=Instant(FIRST + MINUTE)))
 
 
 async def _talking(world: World) -> None:
@@ -144,8 +145,7 @@ def test_what_is_over_at_this_very_moment_forbids_nothing(tmp_path: Path) -> Non
     spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
-        await world.store.attention.set_quiet(AGENT, FIRST)
-        await world.store.attention.set_busy(AGENT, FIRST)
+        await world.store.attention.set_requests(AGENT, Requests(quiet_until=FIRST, busy_until=FIRST))
         await world.store.attention.conversation(AGENT, Instant(FIRST - 5 * MINUTE))
         world.goals(quiet_hours="12:00-12:45")
         await world.run_for(BEAT + 1)
@@ -177,7 +177,7 @@ async def _phone(world: World) -> None:
 
 async def _delayed(world: World) -> None:
     await world.gate.row(AGENT, NOON)
-    await world.store.attention.set_delayed(AGENT, Instant(NOON + 3 * HOUR))
+    await world.store.attention.set_requests(AGENT, Requests(delayed_until=Instant(NOON + 3 * HOUR)))
 
 
 async def _nothing(world: World) -> None:
@@ -264,8 +264,10 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
 
     async def scenario(world: World) -> None:
         await world.run_for(BEAT + 1)
-        state = await world.coach.knowledge.state(AGENT, world.clock.now())
-        prompt = heartbeat_prompt(world.desk.documents(AGENT), state, (), world.clock.now(), world.desk.targets(AGENT))
+        state = await world.coach.facts.state(AGENT, world.clock.now())
+        prompt = heartbeat_prompt(
+            world.documents.documents(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
+        )
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
         assert request.system.startswith("# Coach")
@@ -288,7 +290,7 @@ def test_a_message_is_sent_logged_and_remembered(tmp_path: Path, store_url: str)
         (said,) = await world.store.conversations.recent(AGENT)
         assert (said.role, said.kind, said.content) == ("assistant", "heartbeat", "What's in the way of the draft?")
         assert (await world.gate.row(AGENT, FIRST)).budget.daily_used == 1
-        assert (await world.coach.knowledge.state(AGENT, FIRST)).proactive_today == 1
+        assert (await world.coach.facts.state(AGENT, FIRST)).proactive_today == 1
         (line,) = world.log
         assert line == {
             "at": rfc3339(FIRST),
@@ -342,7 +344,7 @@ def test_somebody_who_begins_to_talk_while_the_model_thinks_is_not_interrupted(t
         (row,) = await world.outcomes()
         assert (row.result, row.detail["rule"]) == (Result.SUPPRESSED, "conversation")
         assert world.channel.sent == []
-        assert (await world.gate.row(AGENT, FIRST)).quiet_until is None
+        assert (await world.gate.row(AGENT, FIRST)).requests.quiet_until is None
         assert [(line["decision"], line["rule"]) for line in world.log] == [("message", "conversation")]
 
     in_world(tmp_path, scenario, NOON, model=spender)
@@ -367,7 +369,7 @@ def test_a_message_may_make_the_coach_quiet_afterwards(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         assert world.channel.texts == ["I'll leave you to it until two."]
-        assert (await world.gate.row(AGENT, NOON)).quiet_until == until
+        assert (await world.gate.row(AGENT, NOON)).requests.quiet_until == until
         assert [row.detail.get("rule") for row in await world.outcomes()] == [None, "quiet-mode"]
 
     in_world(tmp_path, scenario, NOON, model=spender, rhythm=Rhythm(change_gate=False))
@@ -379,11 +381,11 @@ def test_a_model_never_shortens_the_persons_own_quiet(tmp_path: Path) -> None:
 
     async def scenario(world: World) -> None:
         async def they_ask_for_quiet() -> None:
-            await world.store.attention.set_quiet(AGENT, Instant(NOON + 5 * HOUR))
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(NOON + 5 * HOUR)))
 
         spender.before_answer = they_ask_for_quiet
         await world.run_for(BEAT + 1)
-        assert (await world.gate.row(AGENT, NOON)).quiet_until == NOON + 5 * HOUR
+        assert (await world.gate.row(AGENT, NOON)).requests.quiet_until == NOON + 5 * HOUR
 
     in_world(tmp_path, scenario, NOON, model=spender)
 
@@ -442,7 +444,7 @@ def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: 
         # 00:45 is too early for the direct one, which comes at 01:00
         assert second.detail["rule"] == "bedtime"
         assert world.channel.texts == ["Wind down?"]
-        assert (await world.coach.knowledge.state(AGENT, world.clock.now())).bedtime_nudges == 1
+        assert (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges == 1
 
     in_world(
         tmp_path,

@@ -167,7 +167,7 @@ async def world(store: SqlStore) -> dict[str, Any]:
         "worker timers": list(await store.timers.of_agent("worker")),
         "worker messages": list(await store.outbox.recent("worker")),
         "worker reminders": list(await store.reminders.everything("worker")),
-        "bucket": (row.budget.capacity, row.left_alone, row.busy_until) if row else (5, False, None),
+        "bucket": (row.budget.capacity, row.requests.left_alone, row.requests.busy_until) if row else (5, False, None),
     }
 
 
@@ -256,7 +256,7 @@ async def _check_rows(rig: Rig, before_ids: set[str]) -> None:
     }
     row = await rig.store.attention.get("coach")
     assert row is not None
-    assert row.quiet_until is None or row.quiet_until <= NOON + 7 * DAY + 3 * HOUR
+    assert row.requests.quiet_until is None or row.requests.quiet_until <= NOON + 7 * DAY + 3 * HOUR
 
 
 def test_there_are_enough_attempts() -> None:

@@ -18,7 +18,7 @@ MEMORY = "## Preferences\n- Don't message about sleep\n- You can message about s
 
 
 async def status(rig: Rig) -> Status | None:
-    review = await rig.coach.knowledge.review("coach")
+    review = await rig.coach.facts.review("coach")
     return review.status if review else None
 
 
@@ -126,7 +126,7 @@ def test_a_forwarded_text_is_no_answer(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.say("/review")
         assert CONTINUE in await rig.say("skip", forwarded=True)
-        review = await rig.coach.knowledge.review("coach")
+        review = await rig.coach.facts.review("coach")
         assert review is not None
         assert (review.index, review.status) == (0, Status.ASKING)
 

@@ -148,6 +148,6 @@ def test_a_document_that_cannot_be_read_is_left_out_of_a_question_and_never_writ
         (call,) = spender.calls
         assert "--- MEMORY.md ---" in call.turns[0].text
         with pytest.raises(Exception, match=r"MEMORY\.md of coach cannot be read"):
-            world.desk.text(AGENT, "MEMORY.md")
+            world.documents.text(AGENT, "MEMORY.md")
 
     in_world(tmp_path, scenario, NOON, model=spender)

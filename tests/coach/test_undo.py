@@ -84,8 +84,12 @@ def test_a_pause_is_lifted(coach: Any, text: str) -> None:
         await rig.say("/undo")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.busy_until, row.left_alone) == (NOON + HOUR, None, False)
-        assert (await rig.coach.knowledge.state("coach", NOON)).delayed_until is None
+        assert (row.requests.quiet_until, row.requests.busy_until, row.requests.left_alone) == (
+            NOON + HOUR,
+            None,
+            False,
+        )
+        assert (await rig.coach.facts.state("coach", NOON)).delayed_until is None
         assert await rig.store.timers.get("coach", "ask-again") is None
 
     coach(scenario)
@@ -108,7 +112,7 @@ def test_what_one_message_did_is_taken_back_together(coach: Any) -> None:
         assert await rig.reminders.list("coach") == []
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until is None
+        assert row.requests.quiet_until is None
 
     coach(scenario, model)
 
@@ -186,7 +190,7 @@ def test_redact_reaches_the_archive_and_the_review(coach: Any) -> None:
         await rig.say("a secret success of mine")
         await rig.say("/redact 100")
         assert await rig.store.conversations.redact("coach", 100) == []
-        review = await rig.coach.knowledge.review("coach")
+        review = await rig.coach.facts.review("coach")
         assert review is not None
         assert review.answers == ("",)
         assert "[Nothing yet]" in rig.document("MEMORY.md")

@@ -39,7 +39,9 @@ from nudge.instants import (
     MINUTE,
     Instant,
     Moment,
+    Zone,
     as_instant,
+    as_zone,
     local_date,
     parse_rfc3339,
     rfc3339,
@@ -112,7 +114,7 @@ class PingUse(NamedTuple):
     budget: PingBudget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PingBudget:
     """A bucket of pings: `capacity` at most, one more every `refill_minutes`.
 
@@ -129,7 +131,8 @@ class PingBudget:
     >>> budget.try_use(noon, critical=True).granted
     True
 
-    `level` is in micro-pings; leave it out for a full bucket. The daily counters turn at midnight in `zone`.
+    `level` is in micro-pings; leave it out for a full bucket. The daily counters turn at midnight in `tz`, which is a
+    zone or its name. A bucket never changes: every method returns another one.
     """
 
     capacity: int = 5
@@ -140,9 +143,11 @@ class PingBudget:
     critical_reset_date: date | None = None
     daily_used: int = 0
     daily_used_reset: date | None = None
-    zone: tzinfo = UTC
+    tz: Zone | tzinfo = UTC
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tz, tzinfo):
+            object.__setattr__(self, "tz", as_zone(self.tz))
         if type(self.capacity) is not int or not 0 < self.capacity <= MAX_CAPACITY:
             raise UsageError(
                 f"A ping budget cannot have a capacity of {self.capacity!r}.",
@@ -167,7 +172,7 @@ class PingBudget:
         available: int | float | str | Decimal | None = None,
         capacity: int = 5,
         refill_minutes: int = 90,
-        zone: tzinfo = UTC,
+        tz: Zone | tzinfo = UTC,
     ) -> PingBudget:
         """The bucket as of `now`: full, or with `available` pings in it.
 
@@ -177,9 +182,18 @@ class PingBudget:
         datetime.timedelta(seconds=2160)
         """
         instant = as_instant(now)
-        today = local_date(instant, zone)
+        today = local_date(instant, as_zone(tz))
         level = FULL if available is None else level_of(available)
-        return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, zone)
+        return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, tz)
+
+    def __repr__(self) -> str:
+        as_of = "" if self.last_refill is None else f", as of {rfc3339(self.last_refill, self.zone)}"
+        return f"PingBudget({self.available:g} of {self.capacity}, one more every {self.refill_minutes} min{as_of})"
+
+    @property
+    def zone(self) -> tzinfo:
+        """`tz` as a zone."""
+        return as_zone(self.tz)
 
     @property
     def available(self) -> float:
@@ -207,13 +221,16 @@ class PingBudget:
         return to_timedelta(self.capacity * self.refill_us)
 
     def refill(self, now: Moment) -> PingBudget:
-        """The bucket at `now`, with the daily counters of that day. A `now` in the past changes nothing."""
+        """Return the bucket at `now`, with the daily counters of that day; this one stays as it is.
+
+        A `now` in the past gives the same bucket.
+        """
         instant = as_instant(now)
         level, since = self._filled(instant)
         return self._counted(instant, level, since)
 
     def try_use(self, now: Moment, critical: bool = False, claims: Iterable[Moment] = ()) -> PingUse:
-        """Take one ping if there is one that no claim needs.
+        """Return whether a ping is granted, and the bucket after it; this one stays as it is.
 
         `claims` are the coming instants of routines with a reserve. A routine that takes its own claim passes none:
         what was kept for it is its own. A critical ping is always granted, takes nothing from the bucket and is
@@ -262,7 +279,9 @@ class PingBudget:
     def with_capacity(
         self, capacity: int, refill_minutes: int | None = None, *, now: Moment | None = None
     ) -> PingBudget:
-        """The bucket with another size and, if given, another rate. What is in it stays, up to the new capacity.
+        """Return the bucket with another size and, if given, another rate; this one stays as it is.
+
+        What is in it stays, up to the new capacity.
 
         With `now`, the time until then counts at the old rate and size; without it, from `last_refill` on at the new.
         """
@@ -284,14 +303,14 @@ class PingBudget:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object], zone: tzinfo = UTC) -> PingBudget:
+    def from_json(cls, data: Mapping[str, object], tz: Zone | tzinfo = UTC) -> PingBudget:
         """The bucket that `to_json` wrote.
 
         The format before it (`daily_limit`, no `capacity`) gives a fresh bucket: part of one day's count is not worth
         carrying over.
         """
         if "capacity" not in data:
-            return cls(zone=zone)
+            return cls(tz=tz)
         last_refill = data.get("last_refill")
         return cls(
             capacity=whole_number(data, "capacity", 5),
@@ -302,7 +321,7 @@ class PingBudget:
             critical_reset_date=day_of(data, "critical_reset_date"),
             daily_used=whole_number(data, "daily_used", 0),
             daily_used_reset=day_of(data, "daily_used_reset"),
-            zone=zone,
+            tz=tz,
         )
 
     @property

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from heapq import merge
 
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant, to_datetime
+from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, to_datetime
 
 BACK = 15 * MINUTE
 AHEAD = 3 * HOUR
@@ -23,7 +23,7 @@ BODY_CHARACTERS = 60
 MAX_LINES = 100
 """A routine that fires every second would fill the whole prompt: the rest is only mentioned."""
 
-NextAfter = Callable[[Instant], Instant | None]
+NextAfter = Callable[[Instant], Moment | None]
 """The first occurrence strictly after an instant, or None when there is none."""
 
 
@@ -32,8 +32,8 @@ class UpcomingTask:
     """A routine or reminder as the schedule shows it.
 
     `ref` is where the whole prompt can be read: a routine's file, a stored reminder's id. `times` are its occurrences
-    (an iterator, which may be endless, gives them in order) or a function that finds the next one. `chain` is the place
-    in a chain, (2, 4) for the second of four.
+    (an iterator, which may be endless, gives them in order) or a function that finds the next one, such as
+    `schedule.next_after`. `chain` is the place in a chain, (2, 4) for the second of four.
     """
 
     name: str
@@ -53,10 +53,10 @@ class UpcomingLine:
     task: UpcomingTask
     tag: str = ""
 
-    def render(self, zone: tzinfo) -> str:
-        """The line as a prompt shows it, with the time on the person's clock."""
+    def render(self, tz: Zone | tzinfo) -> str:
+        """The line as a prompt shows it, with the time on the clock of `tz`."""
         task = self.task
-        text = f"- {clock(self.due_at, zone)}: {_one_line(task.name)}"
+        text = f"- {clock(self.due_at, as_zone(tz))}: {_one_line(task.name)}"
         if task.chain is not None:
             text += f" ({task.chain[0]}/{task.chain[1]})"
         if not task.allow_ping:
@@ -89,11 +89,11 @@ class Upcoming:
         """How many whole pings come back before the last occurrence; 0 when it is not ahead."""
         return max(0, self.lines[-1].due_at - self.now) // refill_us if self.lines else 0
 
-    def render(self, zone: tzinfo, refill_us: int | None = None) -> str:
+    def render(self, tz: Zone | tzinfo, refill_us: int | None = None) -> str:
         """The block of a prompt. Without a ping budget there is nothing to say about refills."""
         if not self.lines:
             return "Upcoming bg tasks (next 3h): none."
-        text = ["Upcoming bg tasks (next 3h):", *(line.render(zone) for line in self.lines)]
+        text = ["Upcoming bg tasks (next 3h):", *(line.render(tz) for line in self.lines)]
         if self.more:
             text.append("- ... and more")
         if refill_us is not None:
@@ -145,7 +145,7 @@ def _instants(times: Iterable[Moment] | NextAfter, first: Instant) -> Iterable[I
 
 def _following(next_after: NextAfter, first: Instant) -> Iterator[Instant]:
     before = Instant(first - 1)
-    while (due := next_after(before)) is not None and due > before:
+    while (found := next_after(before)) is not None and (due := as_instant(found)) > before:
         yield due
         before = due
 

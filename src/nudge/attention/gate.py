@@ -10,9 +10,9 @@ from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
-from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
+from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
-from nudge.instants import Instant, local_date
+from nudge.instants import MINUTE, Instant, as_instant, local_date
 from nudge.queue.records import Record, whole
 
 CONFIGURED: Record[tuple[int, int]] = Record(
@@ -20,16 +20,15 @@ CONFIGURED: Record[tuple[int, int]] = Record(
 )
 """The capacity and the refill time that were last taken over from the configuration."""
 
+_TRIES = 3
+
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
 """The coming instants of an agent's routines with a reserve."""
 
 
 class Gate:
-    """Every path that can reach the person asks here.
-
-    Ask with `decide`, then `take` inside the transaction that writes the message: between the two somebody else may
-    have taken the last ping, and then the answer is to ask again.
-    """
+    """Every path that can reach the person comes through here, with `admit` inside the transaction that writes the
+    message. `decide` is for a look before a model is paid to find the words."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class Gate:
             await self._store.attention.create(agent, self._capacity, self._refill_minutes, now, today)
             row = await self._store.attention.get(agent, to_change=to_change)
             assert row is not None
-        return replace(row, budget=replace(row.budget, zone=zone))
+        return replace(row, budget=replace(row.budget, tz=zone))
 
     async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
         """Everything the gate asks about, as values."""
@@ -69,19 +68,34 @@ class Gate:
         said = await self._store.attention.said(agent, topic) if topic else {}
         return Attention(
             quiet_hours=person.quiet_hours,
-            quiet_until=row.quiet_until,
-            left_alone=row.left_alone,
+            quiet_until=row.requests.quiet_until,
+            left_alone=row.requests.left_alone,
             last_conversation=row.last_conversation,
-            busy_until=row.busy_until,
+            busy_until=row.requests.busy_until,
             budget=row.budget if self._budget else None,
             claims=claims,
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
-            zone=person.zone,
+            tz=person.zone,
         )
 
     async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
+        """Look, and change nothing: a decision that is not taken costs nothing."""
         return decide(await self.state(agent, now, candidate.topic), candidate, now)
+
+    async def admit(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
+        """Decide and, if it is allowed, take what it costs, inside the transaction that writes the message.
+
+        On a shared database another daemon may take the last ping between the two. Then it decides again, and says
+        that the bucket is empty if it loses every time.
+        """
+        for _ in range(_TRIES):
+            decision = await self.decide(agent, candidate, now)
+            if not isinstance(decision, Allow) or await self.take(agent, decision, candidate, now):
+                return decision
+        if candidate.asked_by_person:
+            return Defer(Instant(now + MINUTE), Rule.BUCKET_EMPTY)
+        return Refuse(Rule.BUCKET_EMPTY)
 
     async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool:
         """Take what an allowed message costs and remember what it said; inside the caller's transaction.
@@ -95,7 +109,7 @@ class Gate:
         elif allow.takes is Takes.CRITICAL:
             await self._store.attention.take_critical(agent, now, today)
         if candidate.topic and candidate.signature:
-            said_at = now if candidate.due_at is None else candidate.due_at
+            said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
         if candidate.kind is Kind.BEDTIME:
             await self._store.attention.bedtime_sent(agent, self._night(agent, now))

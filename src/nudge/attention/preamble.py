@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from nudge.attention.bucket import PingBudget
 from nudge.attention.forward_schedule import Upcoming
-from nudge.attention.reserve import PING
-from nudge.instants import MINUTE, Instant, Moment, as_instant, from_timedelta, to_datetime
+from nudge.attention.reserve import PING, ordered
+from nudge.instants import MINUTE, Instant, Moment, Zone, as_instant, from_timedelta, to_datetime
 
 PING_GUIDANCE: Final = """\
 Pings are messages the person did not ask for, and they come out of a bucket. The bucket refills with time, one ping
@@ -33,10 +33,12 @@ and the person sees the count. A ping that is refused costs nothing: do not look
 ONE_PING: Final = "Send at most 1 ping or embed per bg session."
 
 
-def background_preamble(budget: PingBudget | None, schedule: Upcoming, now: Moment, zone: tzinfo | None = None) -> str:
+def background_preamble(
+    budget: PingBudget | None, schedule: Upcoming, now: Moment, tz: Zone | tzinfo | None = None
+) -> str:
     """The volatile part: the bucket, the coming tasks, the limit of this run. `budget` None: the ping budget is off.
 
-    The times are on the clock of `zone`, or of the budget's zone.
+    The times are on the clock of `tz`, or of the budget's zone.
 
     >>> from datetime import UTC, datetime
     >>> from nudge.attention.forward_schedule import upcoming
@@ -47,9 +49,9 @@ def background_preamble(budget: PingBudget | None, schedule: Upcoming, now: Mome
     Send at most 1 ping or embed per bg session.
     """
     if budget is None:
-        return f"{schedule.render(zone or UTC)}\n{ONE_PING}"
+        return f"{schedule.render(tz or UTC)}\n{ONE_PING}"
     return "\n".join(
-        (budget_line(budget, now), schedule.render(zone or budget.zone, budget.refill_us), ONE_PING),
+        (budget_line(budget, now), schedule.render(tz or budget.zone, budget.refill_us), ONE_PING),
     )
 
 
@@ -69,7 +71,7 @@ def _minutes(waiting: timedelta) -> int:
     return -(-from_timedelta(waiting) // MINUTE)
 
 
-def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Instant) -> str:
+def ping_status(budget: PingBudget | None, claims: Sequence[Moment], now: Instant) -> str:
     """Status and today's totals.
 
     >>> from nudge.instants import Instant, HOUR
@@ -83,7 +85,7 @@ def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Insta
     current = budget.refill(now)
     pings = "1 ping" if current.daily_used == 1 else f"{current.daily_used} pings"
     lines = [budget_line(current, now), f"Today: {pings} used, {current.critical_used} of them critical."]
-    coming = [claim for claim in claims if claim >= now]
+    coming = [claim for claim in ordered(claims) if claim >= now]
     if coming:
         held = current.held_back(now, coming) / PING
         at = to_datetime(min(coming), current.zone).strftime("%I:%M %p").lstrip("0")
@@ -91,7 +93,7 @@ def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Insta
     return "\n".join(lines)
 
 
-def ping_status_json(budget: PingBudget | None, claims: Sequence[Instant], now: Instant) -> dict[str, Any]:
+def ping_status_json(budget: PingBudget | None, claims: Sequence[Moment], now: Instant) -> dict[str, Any]:
     if budget is None:
         return {"ping_budget": "off"}
     current = budget.refill(now)
@@ -101,5 +103,5 @@ def ping_status_json(budget: PingBudget | None, claims: Sequence[Instant], now: 
         **current.to_json(),
         "next_refill_minutes": None if waiting is None else waiting.total_seconds() / 60,
         "held_back": current.held_back(now, claims) / PING,
-        "claims": [to_datetime(claim, current.zone).isoformat() for claim in claims if claim >= now],
+        "claims": [to_datetime(claim, current.zone).isoformat() for claim in ordered(claims) if claim >= now],
     }

@@ -1,4 +1,4 @@
-"""What the person says about being interrupted, recognised by rule.
+"""What the person says about being interrupted, recognised by rule, and what is in force after it.
 
 The model may understand more, but these must work when it fails: "busy" and "focusing" (two hours), "leave me alone"
 (until the person writes again), "30 more min" (ask again in 30).
@@ -11,11 +11,13 @@ about sleep" are none. In doubt the rule says nothing: the model reads the messa
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.queue.records import moment_or_none
 
 BUSY_FOR = 2 * HOUR
 LONGEST = 24 * HOUR
@@ -220,45 +222,69 @@ _BACK_IN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Availability:
-    """What the person has said about being interrupted so far, as instants.
+class Requests:
+    """What the person has asked for about being interrupted. An instant that has passed asks for nothing.
 
-    >>> quiet = Availability().heard("leave me alone", Instant(0))
-    >>> quiet.seen_active(Instant(HOUR)).left_alone, quiet.heard("hi", Instant(HOUR)).left_alone
+    >>> alone = Requests().after(recognise("leave me alone"), Instant(0))
+    >>> alone.left_alone, alone.after(recognise("hi"), Instant(HOUR)).left_alone
     (True, False)
     """
 
-    last_conversation: Instant | None = None
-    busy_until: Instant | None = None
     quiet_until: Instant | None = None
+    busy_until: Instant | None = None
     left_alone: bool = False
-    ask_again_at: Instant | None = None
+    delayed_until: Instant | None = None
 
-    def heard(self, text: str, now: Moment) -> Availability:
-        """After a conversational message. It ends "leave me alone", unless it says so again.
+    def after(self, restraint: Restraint | None, said_at: Instant, now: Instant | None = None) -> Requests:
+        """Return the requests after a message of the person, which asks for `restraint` or for none.
 
-        "Busy" goes on when the person says something else: a short answer is no end of the work. A delay replaces the
-        one before it.
+        Any message ends "leave me alone", unless it says so again. "Busy" goes on when the person says something else:
+        a short answer does not end the work. A delay replaces the one before it; one that is over by `now` is none.
         """
-        instant = as_instant(now)
-        heard = replace(self, last_conversation=instant, left_alone=False)
-        match recognise(text):
-            case Restraint(RestraintKind.BUSY, int(duration)):
-                return replace(heard, busy_until=Instant(instant + duration))
-            case Restraint(RestraintKind.LEFT_ALONE, int(duration)):
-                return replace(heard, quiet_until=_later(self.quiet_until, Instant(instant + duration)))
-            case Restraint(RestraintKind.LEFT_ALONE):
-                return replace(heard, left_alone=True)
-            case Restraint(RestraintKind.ASK_AGAIN, int(duration)):
-                return replace(heard, ask_again_at=Instant(instant + duration))
-            case _:
-                return heard
+        heard = replace(self, left_alone=False)
+        if restraint is None:
+            return heard
+        if restraint.duration is None:
+            return replace(heard, left_alone=True)
+        until = Instant(said_at + restraint.duration)
+        match restraint.kind:
+            case RestraintKind.LEFT_ALONE:
+                return heard.quieter(until)
+            case RestraintKind.BUSY:
+                return replace(heard, busy_until=until)
+            case RestraintKind.ASK_AGAIN:
+                return heard if until <= (said_at if now is None else now) else replace(heard, delayed_until=until)
 
-    def seen_active(self, now: Moment) -> Availability:
-        """After an activity signal: a phone that was unlocked has said nothing, so nothing changes."""
-        as_instant(now)
-        return self
+    def quiet(self, until: Instant | None) -> Requests:
+        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone" alike."""
+        if until is None:
+            return Requests(delayed_until=self.delayed_until)
+        return replace(self, quiet_until=until)
+
+    def quieter(self, until: Instant) -> Requests:
+        """Return the requests with quiet until then at least: a longer quiet of the person's stays."""
+        return replace(self, quiet_until=until if self.quiet_until is None else max(until, self.quiet_until))
+
+    def lifts(self, before: Requests) -> bool:
+        """Whether something that was held back before may go out sooner now."""
+        return (
+            (before.left_alone and not self.left_alone)
+            or _sooner(self.quiet_until, before.quiet_until)
+            or _sooner(self.busy_until, before.busy_until)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Requests:
+        return cls(
+            moment_or_none(data["quiet_until"]),
+            moment_or_none(data["busy_until"]),
+            bool(data["left_alone"]),
+            moment_or_none(data["delayed_until"]),
+        )
 
 
-def _later(one: Instant | None, other: Instant) -> Instant:
-    return other if one is None else max(one, other)
+def _sooner(after: Instant | None, before: Instant | None) -> bool:
+    return before is not None and (after is None or after < before)

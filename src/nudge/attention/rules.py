@@ -17,8 +17,9 @@ stays silent, and `/quiet` and "leave me alone", which are the person's own word
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import UTC, datetime, tzinfo
 from enum import Enum, StrEnum
 
 from nudge.attention.bedtime import MAX_A_NIGHT
@@ -26,7 +27,7 @@ from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.reserve import PING
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant
+from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
 CONVERSATION = 5 * MINUTE
 """So long after the person's last message a conversation is going on; exactly five minutes later it is over."""
@@ -91,12 +92,19 @@ class Allow:
     at_least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Defer:
-    """Not now: ask again at `until`, which is always after now."""
+    """Not now: decide again at `until`, which is always after now."""
 
     until: Instant
     rule: Rule
+
+    def __repr__(self) -> str:
+        return f"Defer(until {rfc3339(self.until)}, rule={self.rule!r})"
+
+    def local(self, tz: Zone | tzinfo = UTC) -> datetime:
+        """`until` as a datetime in that zone."""
+        return to_datetime(self.until, as_zone(tz))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +117,7 @@ class Refuse:
 Decision = Allow | Defer | Refuse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
     """A message that wants to go out.
 
@@ -132,10 +140,13 @@ class Candidate:
     topic: str | None = None
     signature: str | None = None
     chain: bool = False
-    due_at: Instant | None = None
+    due_at: Moment | None = None
+
+    def __repr__(self) -> str:
+        return _what_is_set(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attention:
     """What the gate knows about the person. `budget` None means that the ping budget is off.
 
@@ -144,15 +155,34 @@ class Attention:
     """
 
     quiet_hours: QuietHours | None = None
-    quiet_until: Instant | None = None
+    quiet_until: Moment | None = None
     left_alone: bool = False
-    last_conversation: Instant | None = None
-    busy_until: Instant | None = None
+    last_conversation: Moment | None = None
+    busy_until: Moment | None = None
     budget: PingBudget | None = None
-    claims: tuple[Instant, ...] = ()
+    claims: Sequence[Moment] = ()
     repeats: RepeatLedger = field(default_factory=RepeatLedger)
     bedtime_sent: int = 0
-    zone: tzinfo = UTC
+    tz: Zone | tzinfo = UTC
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tz, tzinfo):
+            object.__setattr__(self, "tz", as_zone(self.tz))
+
+    def __repr__(self) -> str:
+        return _what_is_set(self)
+
+
+def _what_is_set(value: Candidate | Attention) -> str:
+    """A repr with only the fields that differ from their defaults, and times that can be read."""
+    shown = []
+    for one in fields(value):
+        found = getattr(value, one.name)
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if found != default:
+            is_time = one.name.endswith(("_until", "_at", "_conversation"))
+            shown.append(f"{one.name}={rfc3339(as_instant(found)) if is_time else repr(found)}")
+    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 _FREE = Allow()
@@ -163,11 +193,11 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
 
     >>> from datetime import UTC, datetime, timedelta
     >>> evening = datetime(2026, 2, 20, 19, tzinfo=UTC)
-    >>> busy = Attention(busy_until=as_instant(evening + timedelta(hours=2)), budget=PingBudget.at(evening))
+    >>> busy = Attention(busy_until=evening + timedelta(hours=2), budget=PingBudget.at(evening))
     >>> decide(busy, Candidate(Kind.HEARTBEAT), evening).rule.value
     'busy'
-    >>> (decide(busy, Candidate(Kind.REMINDER, asked_by_person=True), evening).until - as_instant(evening)) // HOUR
-    2
+    >>> decide(busy, Candidate(Kind.REMINDER, asked_by_person=True), evening)
+    Defer(until 2026-02-20T21:00:00+00:00, rule=<Rule.BUSY: 'busy'>)
     >>> decide(busy, Candidate(Kind.ROUTINE, critical=True), evening)
     Allow(takes=<Takes.CRITICAL: 'critical'>, at_least=0)
     """
@@ -179,13 +209,13 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
     exact = candidate.set_for_time
     if state.quiet_hours is not None and not exact and (end := state.quiet_hours.end_if_inside(at)) is not None:
         return _held(candidate, Rule.QUIET_HOURS, end)
-    if state.quiet_until is not None and at < state.quiet_until:
-        return _held(candidate, Rule.QUIET_MODE, state.quiet_until)
+    if state.quiet_until is not None and at < (quiet_until := as_instant(state.quiet_until)):
+        return _held(candidate, Rule.QUIET_MODE, quiet_until)
     if state.left_alone:
         return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
     if exact:
         return _FREE
-    said = state.last_conversation
+    said = None if state.last_conversation is None else as_instant(state.last_conversation)
     if said is not None and -CONVERSATION < at - said < CONVERSATION:
         return _held(candidate, Rule.CONVERSATION, Instant(said + CONVERSATION))
     if _is_repeated(state, candidate, at):
@@ -196,8 +226,8 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _FREE if state.budget is None else Allow(Takes.CRITICAL)
     if candidate.run_pings > 0:
         return _held(candidate, Rule.ONE_PER_RUN, Instant(at + RUN_RECHECK))
-    if state.busy_until is not None and at < state.busy_until:
-        return _held(candidate, Rule.BUSY, state.busy_until)
+    if state.busy_until is not None and at < (busy_until := as_instant(state.busy_until)):
+        return _held(candidate, Rule.BUSY, busy_until)
     if state.budget is None:
         return _FREE
     return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at)
@@ -213,10 +243,10 @@ def _is_repeated(state: Attention, candidate: Candidate, now: Instant) -> bool:
     if candidate.topic is None or candidate.signature is None or candidate.chain or candidate.asked_by_person:
         return False
     slot = now if candidate.due_at is None else candidate.due_at
-    return state.repeats.repeats(candidate.topic, candidate.signature, slot, state.zone)
+    return state.repeats.repeats(candidate.topic, candidate.signature, slot, as_zone(state.tz))
 
 
-def _from_bucket(budget: PingBudget, claims: tuple[Instant, ...], candidate: Candidate, now: Instant) -> Decision:
+def _from_bucket(budget: PingBudget, claims: Sequence[Moment], candidate: Candidate, now: Instant) -> Decision:
     """The last rule. Which of its two names it gets says whether waiting for a refill is enough."""
     level = budget.level_at(now)
     at_least = budget.at_least(now, claims)

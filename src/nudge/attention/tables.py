@@ -1,3 +1,5 @@
+"""The attention of each agent's person in the database."""
+
 from __future__ import annotations
 
 from datetime import date
@@ -5,6 +7,7 @@ from datetime import date
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.bucket import PingBudget
 from nudge.attention.reserve import PING
+from nudge.attention.restraint import Requests
 from nudge.attention.store import AttentionRow
 from nudge.database import Database, Row
 from nudge.instants import DAY, Instant
@@ -26,24 +29,23 @@ class AttentionTable:
         params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
         await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
 
-    async def set_quiet(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_quiet", {"agent": agent, "until": until})
-
-    async def set_busy(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_busy", {"agent": agent, "until": until})
-
-    async def set_delayed(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_delayed", {"agent": agent, "until": until})
-
-    async def set_left_alone(self, agent: str, on: bool) -> None:
-        await self._db.run("attention_set_left_alone", {"agent": agent, "on": int(on)})
+    async def set_requests(self, agent: str, requests: Requests) -> None:
+        """Replace all of them. To change one, read the row `to_change` first."""
+        params = {
+            "agent": agent,
+            "quiet_until": requests.quiet_until,
+            "busy_until": requests.busy_until,
+            "left_alone": int(requests.left_alone),
+            "delayed_until": requests.delayed_until,
+        }
+        await self._db.run("attention_set_requests", params)
 
     async def conversation(self, agent: str, now: Instant) -> None:
-        """The person wrote: a conversation is going on, and "leave me alone" is over."""
+        """Note when the person last wrote."""
         await self._db.run("attention_conversation", {"agent": agent, "now": now})
 
     async def activity(self, agent: str, now: Instant) -> None:
-        """The phone gave a sign of life. It lifts nothing."""
+        """Note when the phone last gave a sign of life. It lifts nothing."""
         await self._db.run("attention_activity", {"agent": agent, "now": now})
 
     async def set_bucket(self, agent: str, budget: PingBudget) -> None:
@@ -92,10 +94,7 @@ def _row(row: Row) -> AttentionRow:
     )
     return AttentionRow(
         budget,
-        row["quiet_until"],
-        bool(row["left_alone"]),
-        row["busy_until"],
-        row["delayed_until"],
+        Requests(row["quiet_until"], row["busy_until"], bool(row["left_alone"]), row["delayed_until"]),
         row["last_conversation"],
         row["last_activity"],
         BedtimeCount(night, row["bedtime_sent"]),

@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 from nudge.coach import goals as goal_document
 from nudge.coach import memory as memory_document
 from nudge.coach import targets as target_fields
-from nudge.coach.documents import Document, one_line, readable, section_key
+from nudge.coach.documents import Document, is_placeholder, one_line, readable, section_key
 from nudge.coach.edits import remove_line, replace_section_lines
 from nudge.coach.goals import MOST_GOALS, NUMBERED
 from nudge.coach.judgment import check_state_updates
 from nudge.coach.memory import Commitment, add_commitment, add_line, same
-from nudge.coach.placeholders import is_placeholder
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.coach.targets import Targets, set_target
 from nudge.errors import InvalidPhraseError

@@ -14,8 +14,8 @@ from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import Thinking
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
-from nudge.coach.knowledge import Knowledge
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import background_prompt
@@ -46,14 +46,14 @@ class Background:
     def __init__(
         self,
         store: CoachStore,
-        knowledge: Knowledge,
+        facts: FactReader,
         gate: Gate,
         thinking: Thinking,
         pings: Pings,
         reminders: Reminders,
     ) -> None:
         self._store = store
-        self._knowledge = knowledge
+        self._facts = facts
         self._gate = gate
         self._thinking = thinking
         self._pings = pings
@@ -113,15 +113,13 @@ class Background:
 
     async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
         agent, now = firing.timer.agent, firing.now
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         state = await self._gate.state(agent, now)
         ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
         schedule = upcoming(await self._reminders.upcoming(agent, now), now, this)
         preamble = background_preamble(state.budget, schedule, now, targets.zone)
-        prompt = background_prompt(
-            self._knowledge.documents(agent), counted(letter.body, letter.count), preamble, now, targets
-        )
+        prompt = background_prompt(self._facts.texts(agent), counted(letter.body, letter.count), preamble, now, targets)
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
@@ -129,7 +127,7 @@ class Background:
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._knowledge.for_heartbeat(agent, now, task=letter.body),
+            facts=await self._facts.for_heartbeat(agent, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
         reply = await self._thinking.ask(agent, request, now, waited_for=False)

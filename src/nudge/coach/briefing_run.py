@@ -20,9 +20,9 @@ from nudge.coach.briefings import (
     period_key,
     start_of_period,
 )
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachState
 from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
-from nudge.coach.knowledge import LAST_BEDTIME, Knowledge
 from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import briefing_prompt
@@ -48,13 +48,13 @@ class Briefings:
     def __init__(
         self,
         store: CoachStore,
-        knowledge: Knowledge,
+        facts: FactReader,
         thinking: Thinking,
         pings: Pings,
         review: ReviewTalk,
     ) -> None:
         self._store = store
-        self._knowledge = knowledge
+        self._facts = facts
         self._thinking = thinking
         self._pings = pings
         self._review = review
@@ -110,7 +110,7 @@ class Briefings:
 
     async def _why_not(self, agent: str, kind: Briefing, slot: Instant, now: Instant) -> tuple[Result, str] | None:
         """Why this one is not told at all, or None."""
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         if late_by(slot, now) > PLANS[kind].too_late:
             return Result.MISSED, f"More than {PLANS[kind].too_late // HOUR} hours late."
         if await self._told(agent, kind, slot, targets):
@@ -123,7 +123,7 @@ class Briefings:
 
     async def _opens_the_day(self, agent: str, slot: Instant, now: Instant) -> bool:
         """Whether the review that is due then also says good morning: on its own day, and if nobody has."""
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         if not opens_with_morning(slot, targets) or local_date(now, targets.zone) != local_date(slot, targets.zone):
             return False
         return not await self._told(agent, Briefing.MORNING, now, targets)
@@ -142,8 +142,8 @@ class Briefings:
     async def _bedtime(self, firing: Firing) -> None:
         """One look at bedtime: say the next of the three, or look again later tonight, or leave it for the next."""
         agent, now = firing.timer.agent, firing.now
-        targets = self._knowledge.targets(agent)
-        state = await self._knowledge.state(agent, now)
+        targets = self._facts.targets(agent)
+        state = await self._facts.state(agent, now)
         verdict = bedtime_nudge(now, targets, state)
         text, objection = "", None
         candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
@@ -159,21 +159,21 @@ class Briefings:
                 settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
                 await self._store.records.set(agent, LAST_BEDTIME, now)
-            state = await self._knowledge.state(agent, now)
+            state = await self._facts.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
 
     async def _words(self, firing: Firing, kind: Briefing, tone: BedtimeTone | None = None) -> str:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
         to an outage."""
         agent, now = firing.timer.agent, firing.now
-        prompt = briefing_prompt(self._knowledge.documents(agent), kind, now, self._knowledge.targets(agent), tone)
+        prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
             prompt.system,
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
-            facts=await self._knowledge.for_briefing(agent, kind, now),
+            facts=await self._facts.for_briefing(agent, kind, now),
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
         text = (await self._thinking.ask(agent, request, now, waited_for=True)).text.strip()
@@ -183,7 +183,7 @@ class Briefings:
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:
         """Take the period's turn, with the message. Somebody who took it a moment ago makes us look again."""
-        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._knowledge.targets(agent)), now):
+        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._facts.targets(agent)), now):
             raise RetryableError(f"Another process sent the {PLANS[kind].title} just now.", retry_after=1)
 
     async def _told(self, agent: str, kind: Briefing, due: Instant, targets: Targets) -> bool:
@@ -201,9 +201,9 @@ class Briefings:
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
         """When the timer should be due. A target that was moved to an earlier hour, which is over, does not lose the
         briefing that was still to come: it is due now."""
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         if kind is Briefing.BEDTIME:
-            look = next_look_at(now, targets, await self._knowledge.state(agent, now))
+            look = next_look_at(now, targets, await self._facts.state(agent, now))
             if look is None:
                 return next_due(kind, now, targets)
             if look <= now and there is not None and there.slot_at <= now + LOOK_AGAIN:
@@ -218,7 +218,7 @@ class Briefings:
     async def _next(self, agent: str, kind: Briefing, after: Instant) -> Instant:
         """The next due time whose period has not had its turn: a wake target moved to a later hour of a day that has
         had its briefing means tomorrow."""
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         due = next_due(kind, after, targets)
         while await self._told(agent, kind, due, targets):
             due = next_due(kind, due, targets)

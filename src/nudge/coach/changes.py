@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nudge.attention.requests import PersonWishes, Wishes
+from nudge.attention.requests import PersonRequests, make_quieter
+from nudge.attention.restraint import Requests
 from nudge.coach.actions import (
     Action,
     AddReminder,
@@ -21,13 +22,14 @@ from nudge.coach.actions import (
     confirm,
 )
 from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import GOALS, MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose
+from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.goals import parse_goals
-from nudge.coach.knowledge import LAST_BEDTIME
 from nudge.coach.memory import CONTEXT, set_recent_context
-from nudge.coach.person_documents import GOALS, MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
@@ -51,7 +53,7 @@ class Change:
     what: str
     edits: tuple[Edit, ...] = ()
     reminders: tuple[str, ...] = ()
-    before: Wishes | None = None
+    before: Requests | None = None
     said: int | None = None
     noted: tuple[tuple[str, str], ...] = ()
 
@@ -75,7 +77,7 @@ class Change:
             text(data["words"]),
             tuple(Edit.from_json(edit) for edit in items(data["edits"])),
             texts(data["reminders"]),
-            Wishes.from_json(data["requests"]) if data["requests"] else None,
+            Requests.from_json(data["requests"]) if data["requests"] else None,
             None if data["said"] is None else whole(data["said"]),
             tuple((text(section), text(line)) for section, line in items(data["noted"])),
         )
@@ -111,11 +113,16 @@ class Changes:
     """Everything here is part of the caller's transaction, except `finish`, which comes after it."""
 
     def __init__(
-        self, store: CoachStore, desk: Desk, pages: Pages, requests: PersonWishes, reminders: PersonReminders
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        requests: PersonRequests,
+        reminders: PersonReminders,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
+        self._documents = documents
+        self._writes = writes
         self._requests = requests
         self._reminders = reminders
 
@@ -128,7 +135,7 @@ class Changes:
         unchanged: list[Action] = []
         refused: list[RefusedAction] = []
         reminders: list[str] = []
-        requests: Wishes | None = None
+        requests: Requests | None = None
         for action in actions:
             if action in done:
                 continue
@@ -137,7 +144,7 @@ class Changes:
                     name = MEMORY if isinstance(action, UpdateMemory) else GOALS
                     try:
                         if name not in texts:
-                            before[name] = texts[name] = await self._pages.read(agent, name)
+                            before[name] = texts[name] = await self._writes.read(agent, name)
                         changed = self._edited(agent, name, texts[name], action, now)
                     except (UsageError, NotConfiguredError) as error:
                         refused.append(RefusedAction(action.name, error.message.rstrip(".")))
@@ -152,13 +159,13 @@ class Changes:
                     requests = requests or earlier
                 case SetState():
                     earlier = await self._requests.now(agent, now)
-                    await self._set_state(agent, action, earlier, now)
+                    await self._set_state(agent, action, now)
                     requests = requests or earlier
             done.append(action)
         edits = tuple(Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name])
-        await self._pages.plan(agent, edits, now)
+        await self._writes.plan(agent, edits, now)
         effective = [action for action in done if action not in unchanged]
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         what = " ".join(confirm(action, whole_seconds(now), targets) for action in effective)
         noted = tuple((one.section, one.add) for one in effective if isinstance(one, UpdateMemory) and one.add)
         await self.remember(agent, Change(what, edits, tuple(reminders), requests, said, noted))
@@ -166,26 +173,26 @@ class Changes:
 
     async def read(self, agent: str, name: str) -> str:
         """A document as it is, or as it is about to be."""
-        return await self._pages.read(agent, name)
+        return await self._writes.read(agent, name)
 
     async def write(self, agent: str, edits: Sequence[Edit], now: Instant, what: str, said: int | None = None) -> None:
         """Change documents as somebody else worked it out."""
-        await self._pages.plan(agent, edits, now)
+        await self._writes.plan(agent, edits, now)
         await self.remember(agent, Change(what, tuple(edits), said=said))
 
     async def set_recent_context(self, agent: str, summary: str, now: Instant) -> None:
         """Rewrite Recent Context in MEMORY.md. It follows every exchange and is not worth an /undo of its own."""
         try:
-            before = await self._pages.read(agent, MEMORY)
+            before = await self._writes.read(agent, MEMORY)
             after = set_recent_context(before, summary)
         except (UsageError, NotConfiguredError) as error:
             log.warning("Recent Context of %s cannot be written: %s", agent, error)
             return
-        await self._pages.plan(agent, [Edit(MEMORY, before, after)], now)
+        await self._writes.plan(agent, [Edit(MEMORY, before, after)], now)
 
     async def finish(self, agent: str, now: Instant) -> None:
         """Bring the files up to what was written down, also what a crash left over."""
-        await self._pages.finish(agent, now)
+        await self._writes.finish(agent, now)
 
     async def remember(self, agent: str, change: Change) -> None:
         if not change.is_nothing:
@@ -223,7 +230,7 @@ class Changes:
     def _edited(self, agent: str, name: str, text: str, action: UpdateMemory | UpdateGoals, now: Instant) -> str:
         """The document after the action, if it is still one."""
         if isinstance(action, UpdateMemory):
-            changed = apply_to_memory(text, action, local_date(now, self._desk.targets(agent).zone))
+            changed = apply_to_memory(text, action, local_date(now, self._documents.targets(agent).zone))
         else:
             changed = apply_to_goals(text, action)
         if not still_whole(name, text, changed):
@@ -238,11 +245,11 @@ class Changes:
         except NudgeError as error:
             raise ActionFailedError(action, error.message.rstrip(".")) from error
 
-    async def _set_state(self, agent: str, action: SetState, before: Wishes, now: Instant) -> None:
-        targets = self._desk.targets(agent)
+    async def _set_state(self, agent: str, action: SetState, now: Instant) -> None:
+        targets = self._documents.targets(agent)
         until = action.updates.get("quiet_mode_until")
         if until is not None:
-            await self._store.attention.set_quiet(agent, max(until, before.quiet_until or until))
+            await make_quieter(self._store, agent, until)
         if action.updates.get("morning_brief_sent"):
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         if action.updates.get("bedtime_nudge_sent"):
@@ -253,7 +260,7 @@ class Changes:
         """Plan the way back; the names of documents that somebody else has changed since."""
         way_back, changed_since = [], []
         for edit in edits:
-            current = await self._pages.read(agent, edit.name)
+            current = await self._writes.read(agent, edit.name)
             if edit.name == MEMORY and _same_but_context(current, edit.after):
                 context = Document.parse(current).prose(CONTEXT)
                 way_back.append(Edit(MEMORY, current, set_recent_context(edit.before, context)))
@@ -261,7 +268,7 @@ class Changes:
                 way_back.append(Edit(edit.name, current, edit.before))
             else:
                 changed_since.append(edit.name)
-        await self._pages.plan(agent, way_back, now)
+        await self._writes.plan(agent, way_back, now)
         return changed_since
 
     async def _kept(self, agent: str) -> tuple[Change, ...]:

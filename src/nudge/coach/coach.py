@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from nudge.attention.gate import Gate
-from nudge.attention.requests import ASK_AGAIN, PersonWishes
+from nudge.attention.requests import ASK_AGAIN, PersonRequests
 from nudge.clock import Clock
 from nudge.coach import commands
 from nudge.coach.answering import Thinking
@@ -18,17 +18,17 @@ from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import TURNS, Conversation
 from nudge.coach.document_writes import KIND as PAGES
-from nudge.coach.document_writes import Pages
+from nudge.coach.document_writes import DocumentWrites
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.heartbeat import KIND as HEARTBEAT
 from nudge.coach.heartbeat import Heartbeat, Rhythm
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping
 from nudge.coach.inbound import Intake, Listener
-from nudge.coach.knowledge import Knowledge
 from nudge.coach.messages import REPLY, Pings, Replies
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
-from nudge.coach.person_documents import DOCUMENTS, Desk
+from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
@@ -69,7 +69,7 @@ class Coach:
         self,
         store: CoachStore,
         clock: Clock,
-        desk: Desk,
+        documents: PersonDocuments,
         governors: Governors,
         outside: Outside,
         options: CoachOptions,
@@ -77,7 +77,7 @@ class Coach:
     ) -> None:
         gate, delivery, thinking = governors.gate, governors.delivery, governors.thinking
         self.store = store
-        self.desk = desk
+        self.documents = documents
         self.gate = gate
         self.thinking = thinking
         self.outside = outside
@@ -86,27 +86,27 @@ class Coach:
         self._spending = governors.spending
 
         self.reminders = PersonReminders(governors.reminders)
-        self.knowledge = Knowledge(store, desk, self.reminders)
+        self.facts = FactReader(store, documents, self.reminders)
         self.replies = Replies(delivery, options.secrets)
         self.pings = Pings(store, gate, delivery, options.secrets)
-        self.requests = PersonWishes(store, gate)
-        self.pages = Pages(store, desk, self.replies)
-        self.changes = Changes(store, desk, self.pages, self.requests, self.reminders)
+        self.requests = PersonRequests(store, gate)
+        self.writes = DocumentWrites(store, documents, self.replies)
+        self.changes = Changes(store, documents, self.writes, self.requests, self.reminders)
         self.buttons = Buttons(store, self.reminders)
-        self.review = ReviewTalk(store, desk, self.replies, self.changes, outside.history)
-        self.redaction = Redaction(store, desk, self.pages, self.changes, outside.redactor)
+        self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history)
+        self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
-        self.conversation = Conversation(store, self.knowledge, thinking, self.replies, self.changes, self.review)
+        self.conversation = Conversation(store, self.facts, thinking, self.replies, self.changes, self.review)
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 
-        self.notices = Notices(store, desk, self.pings, options.secrets)
-        self.briefings = Briefings(store, self.knowledge, thinking, self.pings, self.review)
+        self.notices = Notices(store, documents, self.pings, options.secrets)
+        self.briefings = Briefings(store, self.facts, thinking, self.pings, self.review)
         self.heartbeat = Heartbeat(
-            store, self.knowledge, thinking, self.pings, self.notices, outside, rhythm=options.rhythm
+            store, self.facts, thinking, self.pings, self.notices, outside, rhythm=options.rhythm
         )
-        self.background = Background(store, self.knowledge, gate, thinking, self.pings, governors.reminders)
-        self.housekeeping = Housekeeping(store, desk, self.knowledge, self.briefings, self.pings, outside)
+        self.background = Background(store, self.facts, gate, thinking, self.pings, governors.reminders)
+        self.housekeeping = Housekeeping(store, documents, self.facts, self.briefings, self.pings, outside)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Who handles which kind of timer."""
@@ -115,7 +115,7 @@ class Coach:
             commands.KIND: self._as_turn(self.commands.turn),
             LETTERS: self._as_turn(self.background.run),
             TIMEOUT: self.review.timed_out,
-            PAGES: self.pages.retry,
+            PAGES: self.writes.retry,
             HEARTBEAT: self.heartbeat.beat,
             BRIEFING: self.briefings.tell,
             NOTICE: self.notices.tell,
@@ -131,7 +131,7 @@ class Coach:
 
     async def start(self, agent: str, now: Instant) -> None:
         """Bring an agent's timers in line with its documents. Safe to do at every start."""
-        await self.desk.open(agent)
+        await self.documents.open(agent)
         async with self.store.transaction():
             await self.heartbeat.ensure(agent, now)
             await self.housekeeping.ensure(agent, now)

@@ -18,9 +18,9 @@ from nudge.attention.preamble import ping_status
 from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.changes import Change
 from nudge.coach.conversation import turn_key
+from nudge.coach.document_files import GOALS
 from nudge.coach.documents import without_comments
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
-from nudge.coach.person_documents import GOALS
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UsageError
@@ -145,7 +145,7 @@ class Commands:
 
 async def status(coach: Coach, asked: Asked) -> str:
     agent, now = asked.agent, asked.now
-    zone = coach.desk.targets(agent).zone
+    zone = coach.documents.targets(agent).zone
     decisions = await coach.store.outcomes.recent(agent=agent, kind="heartbeat", limit=DECISIONS)
     lines = [f"• {_clock(row.at, now, zone)} {row.result.value}: {_why(row)}" for row in decisions]
     active = await coach.reminders.active(agent, MOST_REMINDERS + 1)
@@ -161,7 +161,7 @@ async def status(coach: Coach, asked: Asked) -> str:
 async def why(coach: Coach, asked: Asked) -> str:
     """The last decisions in words: all, so many, or those of one reminder."""
     wanted = asked.text.lstrip("#")
-    zone = coach.desk.targets(asked.agent).zone
+    zone = coach.documents.targets(asked.agent).zone
     limit, key = DECISIONS, None
     if wanted.isdigit() and len(wanted) < 4:
         limit = max(1, min(int(wanted), MOST_WHY))
@@ -177,13 +177,15 @@ async def why(coach: Coach, asked: Asked) -> str:
 
 
 async def goals(coach: Coach, asked: Asked) -> str:
-    return without_comments(coach.desk.text(asked.agent, GOALS)) or "GOALS.md is empty. “add … to today” starts it."
+    return (
+        without_comments(coach.documents.text(asked.agent, GOALS)) or "GOALS.md is empty. “add … to today” starts it."
+    )
 
 
 async def remind(coach: Coach, asked: Asked) -> str:
     if not asked.text:
         return "Remind you of what, and when? For example: /remind call Mum by Friday 5pm"
-    zone, now = coach.desk.targets(asked.agent).zone, whole_seconds(asked.now)
+    zone, now = coach.documents.targets(asked.agent).zone, whole_seconds(asked.now)
     text, when = split_reminder(f"/remind {asked.text}", now, zone)
     number = await coach.reminders.remind(asked.agent, text, when, asked.now)
     await coach.changes.remember(asked.agent, Change(f"the reminder “{text}”", reminders=(number,)))
@@ -217,7 +219,7 @@ async def cancel(coach: Coach, asked: Asked) -> str:
 
 
 async def quiet(coach: Coach, asked: Asked) -> str:
-    targets = coach.desk.targets(asked.agent)
+    targets = coach.documents.targets(asked.agent)
     action = read_action({"action": "set_quiet", "duration": asked.text or QUIET_FOR}, asked.now, targets)
     if isinstance(action, RefusedAction):
         return f"I couldn't set that: {action.reason}"
@@ -326,8 +328,8 @@ def help_text() -> str:
 
 
 async def _state(coach: Coach, agent: str, now: Instant) -> list[str]:
-    targets = coach.desk.targets(agent)
-    state = await coach.knowledge.state(agent, now)
+    targets = coach.documents.targets(agent)
+    state = await coach.facts.state(agent, now)
     requests = await coach.requests.now(agent, now)
     seen = ago(state.last_activity, now) if state.last_activity is not None else "never"
     lines = [

@@ -16,9 +16,9 @@ from nudge.attention.restraint import recognise
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
 from nudge.coach.answering import Thinking
 from nudge.coach.changes import ActionFailedError, Changes, Done
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Turn as Said
-from nudge.coach.knowledge import Knowledge
 from nudge.coach.memory import PREFERENCES
 from nudge.coach.messages import Replies
 from nudge.coach.prompts import conversation
@@ -92,14 +92,14 @@ class Conversation:
     def __init__(
         self,
         store: CoachStore,
-        knowledge: Knowledge,
+        facts: FactReader,
         thinking: Thinking,
         replies: Replies,
         changes: Changes,
         review: ReviewTalk,
     ) -> None:
         self._store = store
-        self._knowledge = knowledge
+        self._facts = facts
         self._thinking = thinking
         self._replies = replies
         self._changes = changes
@@ -110,7 +110,7 @@ class Conversation:
         agent, now = firing.timer.agent, firing.now
         heard = Heard.from_payload(firing.timer.payload)
         await self._changes.finish(agent, now)
-        facts = await self._knowledge.for_message(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
+        facts = await self._facts.for_message(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
         step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
         reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
@@ -120,7 +120,7 @@ class Conversation:
         if _ATTACHMENT.fullmatch(heard.text):
             return Reply(ONLY_TEXT)
         message = Said("user", heard.text, facts.now, heard.forwarded)
-        built = conversation(self._knowledge.documents(agent), facts.turns, message, facts.targets)
+        built = conversation(self._facts.texts(agent), facts.turns, message, facts.targets)
         request = ModelRequest(
             Purpose.CONVERSATION,
             "",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.coach.messages import Replies
-from nudge.coach.person_documents import Desk, documents_timer
+from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant
@@ -23,7 +23,7 @@ from nudge.queue.outcomes import FeedLine
 from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer, talk_lane
 
-log = logging.getLogger("nudge.pages")
+log = logging.getLogger("nudge.documents")
 
 KIND = "document-writes"
 
@@ -52,10 +52,10 @@ PENDING: Record[tuple[Edit, ...]] = Record(
 """Edits that are written down and not yet in their files."""
 
 
-class Pages:
-    def __init__(self, store: CoachStore, desk: Desk, replies: Replies) -> None:
+class DocumentWrites:
+    def __init__(self, store: CoachStore, documents: PersonDocuments, replies: Replies) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._replies = replies
 
     async def read(self, agent: str, name: str) -> str:
@@ -63,7 +63,7 @@ class Pages:
         for edit in await self._pending(agent):
             if edit.name == name:
                 return edit.after
-        return self._desk.text(agent, name)
+        return self._documents.text(agent, name)
 
     async def plan(self, agent: str, edits: Sequence[Edit], now: Instant) -> None:
         """Write the edits down, inside the caller's transaction. `finish` comes after it has been committed; the timer
@@ -98,9 +98,9 @@ class Pages:
             return False
         lost = []
         for edit in pending:
-            current = self._desk.text(agent, edit.name)
+            current = self._documents.text(agent, edit.name)
             if current == edit.before:
-                self._desk.write(agent, edit.name, edit.after)
+                self._documents.write(agent, edit.name, edit.after)
             elif current != edit.after:
                 lost.append(edit.name)
         async with self._store.transaction():

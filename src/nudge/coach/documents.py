@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from nudge.coach.blocks import Block, Kind, find_blocks, split_lines
+from nudge.coach.blocks import Block, Kind, find_blocks, split_lines, too_long
 
 _ITEM = re.compile(
     r"(?P<indent> {0,3})(?P<marker>[*+-]|(?P<number>\d{1,9})(?P<mark>[.)]))(?P<gap>[ \t]+|$)(?P<text>.*)"
@@ -18,6 +18,7 @@ _REMARK = re.compile(r" ?\([^()]*\)$")
 _KEPT = 32
 """So many texts are remembered as parsed: every heartbeat reads the same four documents."""
 
+_BRACKETS = re.compile(r"\[[^\[\]]*\](?![(\[:])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 
@@ -163,7 +164,9 @@ def one_line(text: str) -> str:
 @lru_cache(maxsize=_KEPT)
 def without_comments(text: str) -> str:
     """The text for a reader who needs no explanations: HTML comments outside code are left out. A comment that is never
-    closed stays, for it may hide the person's own words."""
+    closed stays, for it may hide the person's own words; so does everything in a text too long to parse."""
+    if too_long(text):
+        return readable(text)
     document = Document.parse(text)
     parts: list[str] = []
     done = 0
@@ -188,6 +191,16 @@ def _uncommented(text: str) -> str:
         parts.append(text[done:start])
         done = end + 3
     return "".join([*parts, text[done:]])
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether the template put this text where the person's own words will stand: nothing but bracketed words and
+    punctuation. "[Name] — [context]" is a placeholder; "[x] Call Mum" and "[draft](https://example.org)" are not.
+
+    >>> is_placeholder("[Single most important task]"), is_placeholder("[ ] Call Mum")
+    (True, False)
+    """
+    return "[" in text and not any(letter.isalnum() for letter in _BRACKETS.sub("", text))
 
 
 def readable(text: str) -> str:

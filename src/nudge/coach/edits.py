@@ -13,6 +13,9 @@ from nudge.coach.blocks import Kind, find_blocks
 from nudge.coach.documents import Document, Item, Section, one_line
 from nudge.errors import UsageError
 
+_KEPT = (Kind.HTML, Kind.DEFINITION)
+"""What a section keeps when its words are replaced: comments, and definitions that links elsewhere may need."""
+
 
 def append_to_section(text: str, name: str, entry: str) -> str:
     """Adds a list item at the end of the section's list, in the list's own style. A section that is missing is added
@@ -40,16 +43,18 @@ def remove_line(text: str, name: str, entry: str) -> str:
 
 def remove_items(text: str, items: Iterable[Item]) -> str:
     """Removes these list items of this very text."""
-    victims = sorted(items, key=lambda item: item.start, reverse=True)
+    victims = sorted(items, key=lambda item: item.start)
     document = Document.parse(text)
+    if len(victims) == 1:
+        return _cut(document, victims[0].start, victims[0].end)
     gone = {number for item in victims for number in range(item.start, item.end)}
     changed = "".join(line for number, line in enumerate(document.lines) if number not in gone)
     left = [(block.kind, block.title) for block in document.blocks if block.start not in gone]
     if [(block.kind, block.title) for block in find_blocks(changed)] == left:
         return changed
-    for item in victims:  # some neighbour would become something else: one by one, with care
-        text = _cut(Document.parse(text), item.start, item.end)
-    return text
+    # Some neighbour would become something else. Halves, the later one first, find the place with few readings.
+    half = len(victims) // 2
+    return remove_items(remove_items(text, victims[half:]), victims[:half])
 
 
 def replace_item(text: str, item: Item, entry: str) -> str:
@@ -77,14 +82,14 @@ def replace_section_lines(text: str, name: str, entries: Iterable[str], *, numbe
 
 
 def replace_prose(text: str, name: str, paragraph: str) -> str:
-    """Gives the section this one paragraph in place of what it says; only its comments and subsections stay."""
+    """Gives the section this one paragraph in place of what it says; comments, definitions and subsections stay."""
     line = one_line(paragraph)
     if not line:
         raise UsageError("An empty text cannot be written into a document.")
     if not _is_one(Kind.PARAGRAPH, line):
         line = f"\\{line}"
     document = Document.parse(_with_section(text, name))
-    said = [block for block in document.own_blocks(_require(document, name)) if block.kind is not Kind.HTML]
+    said = [block for block in document.own_blocks(_require(document, name)) if block.kind not in _KEPT]
     if len(said) == 1:  # in its place, so that a text that is rewritten every day does not gather blank lines
         start, end = said[0].start, said[0].end
         changed = Document.parse(_splice(document, start, end, [line]))
@@ -137,7 +142,8 @@ def _as_item(marker: str, entry: str) -> str:
 
 
 def _is_one(kind: Kind, line: str) -> bool:
-    return [block.kind for block in find_blocks(line)] == [kind]
+    """Whether the line is one such block and leaves what follows it alone, as what is nested too deeply does not."""
+    return [block.kind for block in find_blocks(f"{line}\n\n#")] == [kind, Kind.HEADING]
 
 
 def _next_marker(marker: str) -> str:
@@ -196,10 +202,13 @@ def _with_section(text: str, name: str) -> str:
     document = Document.parse(text)
     if document.section(name):
         return text
-    heading = f"## {one_line(name)}"
-    place = len(document.lines)
-    if document.blocks and document.blocks[-1].open:
-        place = document.sections[-1].start if document.sections else document.blocks[-1].start
-    above = [""] if place and document.lines[place - 1].strip() else []
-    below = [""] if place < len(document.lines) else []
-    return _splice(document, place, place, [*above, heading, *below])
+    places = [len(document.lines)]
+    if document.blocks:
+        places.append((document.sections or document.blocks)[-1].start)
+    for place in places:
+        above = [""] if place and document.lines[place - 1].strip() else []
+        below = [""] if place < len(document.lines) else []
+        changed = Document.parse(_splice(document, place, place, [*above, f"## {one_line(name)}", *below]))
+        if changed.section(name) and _intact(document, changed, place, place):
+            return changed.text
+    raise _no_place(name)

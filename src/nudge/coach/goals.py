@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from nudge.coach.documents import Document
+from nudge.coach.documents import Document, is_placeholder
 from nudge.coach.edits import replace_section_lines
-from nudge.coach.placeholders import is_placeholder
 from nudge.coach.targets import Parsed, Targets, parse_targets
 
 NORTH_STAR = "North Star"

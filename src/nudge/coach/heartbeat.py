@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.attention.repeats import signature as said_signature
+from nudge.attention.requests import make_quieter
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import STAND_IN, Thinking
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.housekeeping import alive_timer
 from nudge.coach.judgment import (
     DECISION_SCHEMA,
@@ -26,7 +28,6 @@ from nudge.coach.judgment import (
     should_ask,
     signature,
 )
-from nudge.coach.knowledge import LAST_BEDTIME, Knowledge
 from nudge.coach.messages import Ping, Pings, fired
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
@@ -66,7 +67,7 @@ class Heartbeat:
     def __init__(
         self,
         store: CoachStore,
-        knowledge: Knowledge,
+        facts: FactReader,
         thinking: Thinking,
         pings: Pings,
         notices: Notices,
@@ -75,7 +76,7 @@ class Heartbeat:
         rhythm: Rhythm,
     ) -> None:
         self._store = store
-        self._knowledge = knowledge
+        self._facts = facts
         self._thinking = thinking
         self._pings = pings
         self._notices = notices
@@ -99,8 +100,8 @@ class Heartbeat:
         if objection is not None:
             await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
-        facts = await self._knowledge.for_heartbeat(agent, now, due=await self._knowledge.due(agent, now))
-        documents, targets = self._knowledge.documents(agent), facts.targets
+        facts = await self._facts.for_heartbeat(agent, now, due=await self._facts.due(agent, now))
+        documents, targets = self._facts.texts(agent), facts.targets
         current = signature(documents, facts.state, facts.due_reminders, now, targets)
         last = await self._store.records.get(agent, JUDGMENT)
         asking = should_ask(last, current, now, targets, self._rhythm.longest_silence)
@@ -128,9 +129,7 @@ class Heartbeat:
         except NudgeError as error:
             await self._without_model(firing, error)
             return
-        if (
-            self._knowledge.documents(agent) != documents
-        ):  # a talk goes on meanwhile, and what was read may be taken back
+        if self._facts.texts(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
         await self._judged(firing, reply, current, asking.reason)
@@ -179,14 +178,14 @@ class Heartbeat:
                 detail: dict[str, Any] = {"refused": refused} if refused else {}
                 settlement.outcome(fired(settlement), f"{_QUIET_ENDS[decision.action]} {why}", **detail)
         if "quiet_mode_until" in updates:
-            await self._quieter(settlement.timer.agent, updates["quiet_mode_until"])
+            await make_quieter(self._store, settlement.timer.agent, updates["quiet_mode_until"])
 
     async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates
-        targets = self._knowledge.targets(agent)
+        targets = self._facts.targets(agent)
         bedtime = bool(updates.get("bedtime_nudge_sent"))
         if bedtime:
-            verdict = bedtime_nudge(now, targets, await self._knowledge.state(agent, now))
+            verdict = bedtime_nudge(now, targets, await self._facts.state(agent, now))
             if verdict.tone is None:
                 settlement.outcome(Result.SUPPRESSED, f"No bedtime message. {verdict.reason}", rule="bedtime")
                 return False
@@ -204,12 +203,6 @@ class Heartbeat:
         if updates.get("morning_brief_sent"):
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         return True
-
-    async def _quieter(self, agent: str, until: Instant) -> None:
-        """A model may make itself quieter, never louder: a longer quiet of the person's stays."""
-        row = await self._store.attention.get(agent)
-        if row is None or row.quiet_until is None or row.quiet_until < until:
-            await self._store.attention.set_quiet(agent, until)
 
     async def _go_on(self, settlement: Settlement) -> None:
         """The next one, in the future and on the same grid."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from nudge.attention.requests import look_again
+from nudge.attention.requests import end_delay, look_again
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import Briefings
 from nudge.coach.briefings import bedtime_nudge
-from nudge.coach.knowledge import LAST_BEDTIME, Knowledge
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
 from nudge.coach.outside import Outside
-from nudge.coach.person_documents import Desk, documents_timer
+from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
@@ -60,15 +60,15 @@ class Housekeeping:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
-        knowledge: Knowledge,
+        documents: PersonDocuments,
+        facts: FactReader,
         briefings: Briefings,
         pings: Pings,
         outside: Outside,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._knowledge = knowledge
+        self._documents = documents
+        self._facts = facts
         self._briefings = briefings
         self._pings = pings
         self._history = outside.history
@@ -93,7 +93,7 @@ class Housekeeping:
         """A document was written by somebody: check the targets, reschedule, and say once if they cannot be read."""
         agent, now = firing.timer.agent, firing.now
         async with firing.settle() as settlement:
-            changed, complaint = await self._desk.check_targets(agent)
+            changed, complaint = await self._documents.check_targets(agent)
             await self._briefings.schedule(agent, now)
             if changed:
                 await look_again(self._store, agent, now)
@@ -102,7 +102,7 @@ class Housekeeping:
                 at = Instant(now + HALF_SAVED)
                 notice = notice_timer(agent, TARGETS, complaint.text, at, version=complaint.version)
                 await self._store.timers.set(notice)
-            elif self._desk.complaint(agent) is None:
+            elif self._documents.complaint(agent) is None:
                 await self._store.timers.cancel(agent, notice_key(TARGETS))
 
     async def ask_again(self, firing: Firing) -> None:
@@ -111,8 +111,8 @@ class Housekeeping:
         agent, now = firing.timer.agent, firing.now
         words = str(firing.timer.payload.get("words") or "")
         text = f"You said “{words}” — time's up." if words else "Time's up."
-        state = await self._knowledge.state(agent, now)
-        tone = bedtime_nudge(now, self._desk.targets(agent), state).tone
+        state = await self._facts.state(agent, now)
+        tone = bedtime_nudge(now, self._documents.targets(agent), state).tone
         bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER
         candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
@@ -120,7 +120,7 @@ class Housekeeping:
         async with firing.settle() as settlement:
             if not await self._pings.send(settlement, ping, now):
                 return
-            await self._store.attention.set_delayed(agent, None)
+            await end_delay(self._store, agent)
             if bedtime:
                 await self._store.records.set(agent, LAST_BEDTIME, now)
 
@@ -215,7 +215,7 @@ class Housekeeping:
         return asked is not None and (last is None or asked >= last)
 
     def _next_retention(self, agent: str, now: Instant) -> Instant:
-        zone = self._desk.targets(agent).zone
+        zone = self._documents.targets(agent).zone
         day = local_date(now, zone)
         at = Instant(start_of_day(day, zone) + _RETENTION_HOUR)
         return at if at > now else Instant(start_of_day(day + timedelta(days=1), zone) + _RETENTION_HOUR)

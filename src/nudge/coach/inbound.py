@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable
 
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
 from nudge.coach.changes import Change, Changes
 from nudge.coach.commands import Asked, Commands, read_command
@@ -114,7 +114,7 @@ class Intake:
     def __init__(
         self,
         store: CoachStore,
-        requests: PersonWishes,
+        requests: PersonRequests,
         changes: Changes,
         buttons: Buttons,
         commands: Commands,

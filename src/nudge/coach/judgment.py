@@ -15,8 +15,9 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.prompts import Documents, ago
+from nudge.coach.prompts import ago
 from nudge.coach.targets import Targets
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
@@ -68,7 +69,7 @@ class Ask:
 
 
 def signature(
-    documents: Documents, state: CoachState, due: tuple[DueReminder, ...], now: Instant, targets: Targets
+    documents: DocumentTexts, state: CoachState, due: tuple[DueReminder, ...], now: Instant, targets: Targets
 ) -> Signature:
     """The signature of this moment.
 

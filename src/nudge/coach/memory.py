@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
-from nudge.coach.dates import parse_due
-from nudge.coach.documents import Document, one_line
+from nudge.coach.documents import Document, is_placeholder, one_line
 from nudge.coach.edits import append_to_section, replace_prose, replace_section_lines
 from nudge.coach.goals import Goal, lines_of
-from nudge.coach.placeholders import is_placeholder
 
 PREFERENCES = "Preferences"
 COMMITMENTS = "Active Commitments"
@@ -146,3 +145,146 @@ def same(one: str, other: str) -> bool:
 def key(line: str) -> str:
     """What two lines that say the same have in common."""
     return re.sub(r"[\W_]+", " ", line.replace("’", "'").replace("'", "").casefold()).strip()
+
+
+# Due dates as people write them beside a commitment: "Friday", "March 1", "2026-03-01".
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_NAMES = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_WEEKDAY_NAMES = re.compile(
+    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})\b.*")
+_MONTH_DAY = re.compile(r"([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?")
+_DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\.?(?:,?\s+(\d{4}))?")
+
+
+def parse_due(words: str, *, today: date, said_on: date | None = None) -> date | None:
+    """The day that is meant, or None where it cannot be told.
+
+    A weekday is the first one after the day it was said; a commitment made on a Friday and due "Friday" is due in a
+    week. Where nobody noted when it was said it is the coming one, today included, so that no guess makes it overdue.
+    A month and day without a year is the first on or after the day it was said, else the one nearest to today.
+    """
+    text = " ".join(words.casefold().split()).removeprefix("on ").removeprefix("by ").strip(" .")
+    iso = _ISO.fullmatch(text)
+    if iso:
+        return _date(int(iso[1]), int(iso[2]), int(iso[3]))
+    if _WEEKDAY_NAMES.fullmatch(text):
+        weekday = _WEEKDAYS.index(text[:3])
+        first = said_on + timedelta(days=1) if said_on else today
+        return first + timedelta(days=(weekday - first.weekday()) % 7)
+    if text in ("today", "tonight", "tomorrow"):
+        return said_on and said_on + timedelta(days=text == "tomorrow")
+    for pattern, month_group, day_group in ((_MONTH_DAY, 1, 2), (_DAY_MONTH, 2, 1)):
+        match = pattern.fullmatch(text)
+        if match and _MONTH_NAMES.fullmatch(match[month_group]):
+            month = _MONTHS.index(match[month_group][:3]) + 1
+            return _in_year(month, int(match[day_group]), match[3], today, said_on)
+    return None
+
+
+def _in_year(month: int, day: int, year: str | None, today: date, said_on: date | None) -> date | None:
+    if year:
+        return _date(int(year), month, day)
+    around = said_on or today
+    candidates = [found for offset in (-1, 0, 1) if (found := _date(around.year + offset, month, day))]
+    if said_on:
+        candidates = [found for found in candidates if found >= said_on]
+    return min(candidates, key=lambda found: abs(found - around), default=None)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+# What a preference allows or forbids: "don't message about sleep", "you can message about sleep after midnight".
+
+DATED = re.compile(r"\(?(?:set |since |on )?(\d{4}-\d{2}-\d{2})\)?")
+
+_NEVER = re.compile(r"(?:please )?(?:don'?t|do not|never|stop|no more|no longer|avoid|quit)\s+(?:ever )?(.+)")
+_MAY = re.compile(
+    r"(?:please )?(?:you (?:can|may|should|could)|(?:it'?s |is )?(?:ok|okay|fine|all right)(?: now)?(?: for you)? to"
+    r"|feel free to|do|start|go ahead and)\s+(?:now |again )?(.+)"
+)
+_CONDITION = re.compile(
+    r"\b(?:after|before|until|till|from|between|during|when|while|unless|except|if|on|in|at|only|once|but|more)\b.*"
+)
+_FILLERS = frozenset(("a", "an", "the", "me", "my", "to", "about", "of", "with", "for", "any", "all", "it", "s"))
+_FILLERS |= {"again", "anymor", "now", "pleas"}  # as stems
+# What a coach does; the topic is what is left.
+_SAYING = frozenset(
+    ("messag", "ask", "remind", "nudg", "ping", "text", "mention", "talk", "writ", "bring", "up", "send")
+)
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether one line forbids outright what the other allows, under a condition or not. Two conditions ("not before
+    noon", "after six is fine") may both be true, so a prohibition with a condition contradicts nothing.
+
+    >>> contradict("Don't message about sleep", "You can message about sleep after midnight")
+    True
+    """
+    first, second = _stance(one), _stance(other)
+    if first is None or second is None or first.allows == second.allows or first.topic != second.topic:
+        return False
+    return not (second if first.allows else first).conditional
+
+
+def forbids(preferences: Iterable[str], about: str) -> bool:
+    """Whether the person does not want to hear about it. Of several lines on the topic the last one counts; one with a
+    condition ("not before noon") forbids nothing here, because a rule cannot weigh it.
+
+    >>> forbids(["Don't message about sleep"], "Time to sleep?")
+    True
+    """
+    words = {_stem(word) for word in re.findall(r"\w+", about.casefold())}
+    silenced = False
+    for line in preferences:
+        stance = _stance(line)
+        if stance is None:
+            continue
+        topic = stance.topic - _SAYING
+        if topic and topic <= words:
+            silenced = not stance.allows and not stance.conditional
+    return silenced
+
+
+def topic_of(line: str) -> object:
+    """What a line is about, or None where it neither allows nor forbids anything."""
+    stance = _stance(line)
+    return stance.topic if stance else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stance:
+    allows: bool
+    topic: frozenset[str]
+    conditional: bool
+
+
+def _stance(line: str) -> _Stance | None:
+    """What a line allows or forbids, or None where it does neither."""
+    words = " ".join(re.sub(r"[\"“”]", "", DATED.sub("", line.replace("’", "'"))).casefold().split()).rstrip(" .!")
+    for allows, pattern in ((False, _NEVER), (True, _MAY)):
+        match = pattern.fullmatch(words)
+        if match:
+            about = _CONDITION.sub("", match[1])
+            topic = frozenset(_stem(word) for word in re.findall(r"\w+", about)) - _FILLERS
+            return _Stance(allows, topic, about != match[1]) if topic else None
+    return None
+
+
+def _stem(word: str) -> str:
+    """Makes one word of "message", "messages" and "messaging"."""
+    for ending in ("ing", "es", "s", "e"):
+        if len(word) - len(ending) >= 3 and word.endswith(ending):
+            return word[: -len(ending)]
+    return word

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nudge.attention.gate import Gate
-from nudge.attention.rules import Allow, Candidate, Defer, Refuse, Rule
+from nudge.attention.rules import Allow, Candidate, Defer, Refuse
 from nudge.coach.documents import readable
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import MINUTE, Instant
@@ -24,9 +24,6 @@ LONGEST = 12_000
 LATE = MINUTE
 """From a minute on, a ping counts as late."""
 NOTHING_TO_SAY = "Nothing to say."
-_TRIES = 3
-_LOST = Rule.BUCKET_EMPTY
-"""Where others take every ping before we can."""
 
 Objection = Defer | Refuse
 """What stands between the coach and the person, and whether waiting helps."""
@@ -87,17 +84,10 @@ class Pings:
 
         Both happen in the transaction that writes the message, so that nothing can come between them.
         """
-        agent = settlement.timer.agent
-        asked = candidate.asked_by_person
-        objection: Objection = Defer(Instant(now + MINUTE), _LOST) if asked else Refuse(_LOST)
-        for _ in range(_TRIES):  # more than once only on a shared database, where another daemon takes pings too
-            decision = await self._gate.decide(agent, candidate, now)
-            if not isinstance(decision, Allow):
-                objection = decision
-                break
-            if await self._gate.take(agent, decision, candidate, now):
-                return True
-        note_objection(settlement, objection)
+        decision = await self._gate.admit(settlement.timer.agent, candidate, now)
+        if isinstance(decision, Allow):
+            return True
+        note_objection(settlement, decision)
         return False
 
     async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:

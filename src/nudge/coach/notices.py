@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.messages import Ping, Pings
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.store import CoachStore
 from nudge.instants import DAY, Instant
 from nudge.queue import records
@@ -60,9 +60,11 @@ def notice_key(about: str) -> str:
 class Notices:
     """The handler of notices, and the one who writes those about failures."""
 
-    def __init__(self, store: CoachStore, desk: Desk, pings: Pings, secrets: Iterable[str] = ()) -> None:
+    def __init__(
+        self, store: CoachStore, documents: PersonDocuments, pings: Pings, secrets: Iterable[str] = ()
+    ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._pings = pings
         self._secrets = tuple(secrets)
 
@@ -95,7 +97,7 @@ class Notices:
         await self._store.timers.set(notice_timer(agent, f"{FAILED}/{timer.kind}", text, now))
 
     def _still_broken(self, agent: str, version: str) -> bool:
-        complaint = self._desk.complaint(agent)
+        complaint = self._documents.complaint(agent)
         return complaint is not None and complaint.version == version
 
 

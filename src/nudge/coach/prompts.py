@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.preamble import PING_GUIDANCE
 from nudge.coach.briefings import PLANS, Briefing
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.documents import one_line, readable, without_comments
 from nudge.coach.facts import CoachState, DueReminder, Turn
 from nudge.coach.prompt_text import CONVERSATION_CAP, HEARTBEAT_CAP, RULE, TURNS_BUDGET, clip, estimate, fence
@@ -28,16 +29,6 @@ _FLOOR = 150
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
-    """The four texts as they are in the files."""
-
-    goals: str = ""
-    memory: str = ""
-    agents: str = ""
-    checklist: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Prompt:
     """What a model is asked: `system` first and unchanged from call to call, then `message`."""
 
@@ -50,7 +41,7 @@ class Prompt:
 
 
 def heartbeat_prompt(
-    documents: Documents,
+    documents: DocumentTexts,
     state: CoachState,
     due: tuple[DueReminder, ...],
     now: Instant,
@@ -164,7 +155,7 @@ _BRIEFING_DOCUMENT_CAP = 1_500
 
 
 def briefing_prompt(
-    documents: Documents, kind: Briefing, now: Instant, targets: Targets, tone: BedtimeTone | None = None
+    documents: DocumentTexts, kind: Briefing, now: Instant, targets: Targets, tone: BedtimeTone | None = None
 ) -> Prompt:
     """What a model is asked for a briefing; well inside the cap of a conversation."""
     system = "\n\n".join(
@@ -190,7 +181,7 @@ _TASK_DOCUMENT_CAP = 900
 _TASK_CAP = 1_000
 
 
-def background_prompt(documents: Documents, task: str, preamble: str, now: Instant, targets: Targets) -> Prompt:
+def background_prompt(documents: DocumentTexts, task: str, preamble: str, now: Instant, targets: Targets) -> Prompt:
     """The task is the person's own (a routine they wrote, a reminder they set), so it stands outside the fences; the
     documents are material."""
     agents = clip(without_comments(documents.agents), _TASK_DOCUMENT_CAP)
@@ -233,7 +224,7 @@ class Conversation:
 
 
 def conversation(
-    documents: Documents,
+    documents: DocumentTexts,
     history: tuple[Turn, ...],
     message: Turn,
     targets: Targets,

@@ -12,11 +12,21 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, combinations
 
-from nudge.coach.documents import Document, Item
+from nudge.coach.documents import Document, Item, is_placeholder
 from nudge.coach.edits import remove_items
-from nudge.coach.memory import COMMITMENTS, CONFERENCE, PATTERNS, PREFERENCES, REVIEWS, SECTIONS, Commitment, key
-from nudge.coach.placeholders import is_placeholder
-from nudge.coach.stances import DATED, contradict, topic_of
+from nudge.coach.memory import (
+    COMMITMENTS,
+    CONFERENCE,
+    DATED,
+    PATTERNS,
+    PREFERENCES,
+    REVIEWS,
+    SECTIONS,
+    Commitment,
+    contradict,
+    key,
+    topic_of,
+)
 
 LIMIT = 200
 LONG_OVERDUE = timedelta(days=30)

@@ -16,13 +16,15 @@ from typing import Any
 from nudge.attention.requests import ASK_AGAIN
 from nudge.coach.actions import UpdateMemory, apply_to_memory
 from nudge.coach.changes import Changes
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.document_files import MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose, replace_section_lines
-from nudge.coach.knowledge import LOOK_BACK, REVIEW, TALK
+from nudge.coach.fact_reader import LOOK_BACK, TALK
 from nudge.coach.memory import CONTEXT, REVIEWS
 from nudge.coach.outside import Redactor
-from nudge.coach.person_documents import MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.review import REVIEW
 from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
@@ -45,11 +47,16 @@ _CUTS = (59, 60, 80, 119)
 
 class Redaction:
     def __init__(
-        self, store: CoachStore, desk: Desk, pages: Pages, changes: Changes, redactor: Redactor | None = None
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        changes: Changes,
+        redactor: Redactor | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
+        self._documents = documents
+        self._writes = writes
         self._changes = changes
         self._redactor = redactor
 
@@ -86,11 +93,11 @@ class Redaction:
         self, agent: str, noted: Iterable[tuple[str, str]], forms: Sequence[str], now: Instant
     ) -> None:
         try:
-            before = await self._pages.read(agent, MEMORY)
+            before = await self._writes.read(agent, MEMORY)
         except NotConfiguredError as error:
             log.error("MEMORY.md of %s was left as it is: %s", agent, error)
             return
-        today = local_date(now, self._desk.targets(agent).zone)
+        today = local_date(now, self._documents.targets(agent).zone)
         text = before
         for section, line in noted:
             text = apply_to_memory(text, UpdateMemory(section, remove=line), today)
@@ -99,13 +106,13 @@ class Redaction:
             text = replace_section_lines(text, REVIEWS, cleaned)
         if Document.parse(text).section(CONTEXT) is not None:
             text = replace_prose(text, CONTEXT, await self._context(agent, now) or "[Nothing yet]")
-        await self._pages.plan(agent, [Edit(MEMORY, before, text)], now)
+        await self._writes.plan(agent, [Edit(MEMORY, before, text)], now)
 
     async def _context(self, agent: str, now: Instant) -> str:
         """A summary from what is left: the one before was made of what is gone."""
         left = await self._store.conversations.recent(agent, LOOK_BACK)
         said = (one.content for one in left if one.role == "user" and now - one.at < TALK and not one.forwarded)
-        return recap("", next(said, ""), local_date(now, self._desk.targets(agent).zone))
+        return recap("", next(said, ""), local_date(now, self._documents.targets(agent).zone))
 
     async def _clean_review(self, agent: str, forms: Sequence[str]) -> None:
         review = await self._store.records.get(agent, REVIEW)

@@ -15,7 +15,7 @@ from typing import Any
 
 from nudge.attention.restraint import recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
-from nudge.queue.records import moment, text, texts, whole
+from nudge.queue.records import Record, moment, text, texts, whole
 from nudge.text import short
 
 CONTINUE = "Want to continue the review?"
@@ -94,6 +94,10 @@ class Review:
             answers=texts(data["answers"]),
             offer=Offer(data["offer"]),
         )
+
+
+REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
+"""The review of this week, or the last one."""
 
 
 @dataclass(frozen=True, slots=True)

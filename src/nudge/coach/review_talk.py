@@ -7,15 +7,15 @@ import logging
 from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
 from nudge.coach.changes import Changes
+from nudge.coach.document_files import GOALS, MEMORY
 from nudge.coach.document_writes import Edit
 from nudge.coach.goals import WEEK
-from nudge.coach.knowledge import REVIEW
 from nudge.coach.memory import add_review
 from nudge.coach.messages import REPLY, Replies
 from nudge.coach.outside import TextHistory
-from nudge.coach.person_documents import GOALS, MEMORY, Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.pruning import prune
-from nudge.coach.review import Effects, Event, Review, Said, Status, Step, advance, start
+from nudge.coach.review import REVIEW, Effects, Event, Review, Said, Status, Step, advance, start
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import Instant, local_date
@@ -31,10 +31,15 @@ BRIEFING = "briefing"
 
 class ReviewTalk:
     def __init__(
-        self, store: CoachStore, desk: Desk, replies: Replies, changes: Changes, history: TextHistory | None = None
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        replies: Replies,
+        changes: Changes,
+        history: TextHistory | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._replies = replies
         self._changes = changes
         self._history = history
@@ -46,11 +51,11 @@ class ReviewTalk:
         transaction; the question is in the outbox then. `opening` is what the morning would have said."""
         review = await self._store.records.get(agent, REVIEW)
         if review is not None and review.in_progress and now < (review.times_out_at or now):
-            step = advance(review, Event.RESUME, now, self._desk.targets(agent).zone)
+            step = advance(review, Event.RESUME, now, self._documents.targets(agent).zone)
             text = "\n\n".join(part for part in (opening, *step.replies) if part)
         else:
-            day = local_date(now, self._desk.targets(agent).zone)
-            goals = tuple(goal.text for goal in self._desk.goals(agent).week)
+            day = local_date(now, self._documents.targets(agent).zone)
+            goals = tuple(goal.text for goal in self._documents.goals(agent).week)
             step = start(week_of(day), goals, now, opening)
             text = step.replies[0]
         await self._save(agent, step.review)
@@ -66,7 +71,7 @@ class ReviewTalk:
         review = await self._store.records.get(agent, REVIEW)
         if review is None or not review.in_progress:
             return "No review in progress. /review starts one."
-        step = advance(review, event, now, self._desk.targets(agent).zone)
+        step = advance(review, event, now, self._documents.targets(agent).zone)
         lost = await self.settle(agent, step, now)
         return "\n\n".join(part for part in (*step.replies, lost) if part) or "The review is over."
 
@@ -77,7 +82,7 @@ class ReviewTalk:
         if review is None or not review.in_progress:
             return None
         said = Said("(forwarded)", unrelated=True) if forwarded else Said(text)  # what it says is not the person's word
-        step = advance(review, said, now, self._desk.targets(agent).zone)
+        step = advance(review, said, now, self._documents.targets(agent).zone)
         if step.effects.prune and self._history is not None:
             try:
                 await self._history.commit(agent)
@@ -106,7 +111,7 @@ class ReviewTalk:
         async with firing.settle() as settlement:
             if review is None or not review.in_progress:
                 return
-            step = advance(review, Event.TICK, now, self._desk.targets(agent).zone)
+            step = advance(review, Event.TICK, now, self._documents.targets(agent).zone)
             if step.review.in_progress:
                 due = step.review.times_out_at
                 assert due is not None
@@ -130,7 +135,7 @@ class ReviewTalk:
             if effects.summary:
                 texts[MEMORY] = add_review(texts[MEMORY], effects.summary)
             if effects.prune:
-                texts[MEMORY] = prune(texts[MEMORY], local_date(now, self._desk.targets(agent).zone)).text
+                texts[MEMORY] = prune(texts[MEMORY], local_date(now, self._documents.targets(agent).zone)).text
         except (UsageError, NotConfiguredError) as error:
             lost = error.message
         return [Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name]], lost

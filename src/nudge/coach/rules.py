@@ -12,8 +12,8 @@ from typing import Any
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
+from nudge.coach.memory import forbids
 from nudge.coach.small_talk import chat, pick, recap
-from nudge.coach.stances import forbids
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE

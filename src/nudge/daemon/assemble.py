@@ -13,8 +13,7 @@ from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
-from nudge.coach.person_documents import Desk
-from nudge.coach.watch import Watch
+from nudge.coach.person_documents import DocumentWatch, PersonDocuments
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
@@ -96,12 +95,12 @@ class Daemon:
         self.store = store
         self.clock = clock
         self.agents = Agents(store)
-        self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.desk.person))
-        self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
+        self.documents = PersonDocuments(store, ports.documents, options.timezone)
+        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
+        self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
-            self.desk.person,
+            self.documents.person,
             self.reminders.claims,
             capacity=options.capacity,
             refill_minutes=options.refill_minutes,
@@ -119,9 +118,9 @@ class Daemon:
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
-        self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
+        self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
         self.coach = self._coach(ports, options)
-        self.watch = Watch(store, clock, self.desk, self.poke)
+        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
         self.dispatcher = Dispatcher(
             store,
             clock,
@@ -141,7 +140,7 @@ class Daemon:
         return Coach(
             self.store,
             self.clock,
-            self.desk,
+            self.documents,
             Governors(self.gate, self.delivery, self.reminders, thinking, spending),
             ports.outside,
             CoachOptions(options.rhythm, options.secrets),

@@ -99,7 +99,7 @@ class ChatEndpoints:
             await clock.sleep(_LOOK_SECONDS)
 
     def _shown(self, message: Message) -> dict[str, Any]:
-        zone = self._daemon.desk.targets(self._agent).zone
+        zone = self._daemon.documents.targets(self._agent).zone
         return {
             "id": message.id,
             "at": rfc3339(message.created_at, zone),

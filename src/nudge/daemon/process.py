@@ -81,7 +81,7 @@ async def _run(
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=settings.home.chat_history) if terminal else None
 
     def zone() -> tzinfo:
-        return daemon.desk.targets(agent).zone
+        return daemon.documents.targets(agent).zone
 
     own = channel_of(settings, config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)

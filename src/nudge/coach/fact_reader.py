@@ -1,19 +1,20 @@
-"""What the coach knows at one moment: read from the store, the person's documents and their reminders."""
+"""Reading what the coach knows at one moment: from the store, the person's documents and their reminders."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from nudge.coach.briefings import Briefing, night_of, period_key
+from nudge.coach.document_files import MEMORY, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
-from nudge.coach.person_documents import Desk
+from nudge.coach.memory import Memory, parse_memory
+from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.prompts import Documents
-from nudge.coach.review import Review
+from nudge.coach.review import REVIEW, Review
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, Instant, local_date, start_of_day, whole_seconds
-from nudge.queue.records import Record, instant
+from nudge.queue.records import instant
 
 PROACTIVE = ("heartbeat", "briefing", "routine")
 LOOK_BACK = 60
@@ -23,15 +24,14 @@ TALK = DAY
 
 LAST_BEDTIME = instant("bedtime.last")
 """When the last bedtime message went out."""
-REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
 
 
-class Knowledge:
+class FactReader:
     """Each purpose reads what it needs and no more."""
 
-    def __init__(self, store: CoachStore, desk: Desk, reminders: PersonReminders) -> None:
+    def __init__(self, store: CoachStore, documents: PersonDocuments, reminders: PersonReminders) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._reminders = reminders
 
     async def for_message(self, agent: str, text: str, number: int, now: Instant, *, forwarded: bool) -> CoachFacts:
@@ -44,9 +44,9 @@ class Knowledge:
         return CoachFacts(
             now=whole_seconds(now),
             purpose=Purpose.CONVERSATION,
-            targets=self._desk.targets(agent),
-            goals=self._desk.goals(agent),
-            memory=self._desk.memory(agent, now),
+            targets=self._documents.targets(agent),
+            goals=self._documents.goals(agent),
+            memory=self._memory(agent, now),
             due_reminders=await self.due(agent, now),
             turns=_turns(before, now),
             text=text,
@@ -62,13 +62,13 @@ class Knowledge:
     async def for_briefing(self, agent: str, kind: Briefing, now: Instant) -> CoachFacts:
         return await self._proactive(agent, Purpose.BRIEFING, now, briefing=kind)
 
-    def documents(self, agent: str) -> Documents:
+    def texts(self, agent: str) -> DocumentTexts:
         """The person's texts, for a prompt."""
-        return self._desk.documents(agent)
+        return self._documents.texts(agent)
 
     def targets(self, agent: str) -> Targets:
         """The Schedule Targets in force."""
-        return self._desk.targets(agent)
+        return self._documents.targets(agent)
 
     async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
         """The reminders that wait to reach the person, or reached them and have no answer yet."""
@@ -78,7 +78,7 @@ class Knowledge:
         return await self._store.records.get(agent, REVIEW)
 
     async def state(self, agent: str, now: Instant) -> CoachState:
-        targets = self._desk.targets(agent)
+        targets = self._documents.targets(agent)
         row = await self._store.attention.get(agent)
         midnight = start_of_day(local_date(now, targets.zone), targets.zone)
         sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
@@ -93,9 +93,12 @@ class Knowledge:
             last_bedtime_nudge=last_bedtime,
             morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
             review_in_progress=review is not None and review.in_progress,
-            quiet_until=row.quiet_until if row else None,
-            delayed_until=row.delayed_until if row else None,
+            quiet_until=row.requests.quiet_until if row else None,
+            delayed_until=row.requests.delayed_until if row else None,
         )
+
+    def _memory(self, agent: str, now: Instant) -> Memory:
+        return parse_memory(self._documents.shown(agent, MEMORY), local_date(now, self.targets(agent).zone))
 
     async def _proactive(
         self,
@@ -110,9 +113,9 @@ class Knowledge:
         return CoachFacts(
             now=now,
             purpose=purpose,
-            targets=self._desk.targets(agent),
-            goals=self._desk.goals(agent),
-            memory=self._desk.memory(agent, now),
+            targets=self._documents.targets(agent),
+            goals=self._documents.goals(agent),
+            memory=self._memory(agent, now),
             state=await self.state(agent, now),
             due_reminders=due,
             turns=_turns(await self._store.conversations.recent(agent, LOOK_BACK), now),
