@@ -266,7 +266,7 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
         await world.run_for(BEAT + 1)
         state = await world.coach.facts.state(AGENT, world.clock.now())
         prompt = heartbeat_prompt(
-            world.documents.documents(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
+            world.documents.texts(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
         )
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
