@@ -1,4 +1,4 @@
-"""The attention governor at work: the gate's state from the store, its decision, and the debit."""
+"""The attention governor at work: reads the gate's state from the store, decides, and takes the ping."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from nudge.queue.records import Record, whole
 CONFIGURED: Record[tuple[int, int]] = Record(
     "attention.configured", lambda data: (whole(data[0]), whole(data[1])), lambda size: list(size)
 )
-"""The capacity and the refill time that were last taken over from the configuration."""
+"""The capacity and the refill time that were last applied from the configuration."""
 
 _TRIES = 3
 
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
-"""The coming instants of an agent's routines with a reserve."""
+"""The coming times of an agent's routines with a reserve."""
 
 
 class Gate:
@@ -50,7 +50,7 @@ class Gate:
         self._reserve = reserve
 
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
-        """What the store knows, with the bucket in the person's zone. The first look makes the row."""
+        """The stored row, with the bucket in the person's zone. The first call creates the row."""
         zone = self._person_of(agent).zone
         row = await self._store.attention.get(agent, to_change=to_change)
         if row is None:
@@ -61,7 +61,7 @@ class Gate:
         return replace(row, budget=replace(row.budget, tz=zone))
 
     async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
-        """Everything the gate asks about, as values."""
+        """Everything the rules need, as values. Changes nothing."""
         row = await self.row(agent, now)
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
@@ -98,9 +98,9 @@ class Gate:
         return Refuse(Rule.BUCKET_EMPTY)
 
     async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool:
-        """Take what an allowed message costs and remember what it said; inside the caller's transaction.
+        """Take what an allowed message costs and remember what it says, inside the caller's transaction.
 
-        False means that the bucket no longer has it: nothing was taken, decide again.
+        False means that the bucket no longer has it. Nothing was taken then: decide again.
         """
         today = local_date(now, self._person_of(agent).zone)
         if allow.takes is Takes.PING:
@@ -116,7 +116,7 @@ class Gate:
         return True
 
     async def resize(self, agent: str, capacity: int, refill_minutes: int | None, now: Instant) -> PingBudget:
-        """Another capacity and, if given, another rate; what is in the bucket stays, up to the new capacity."""
+        """Set another capacity and, if given, another rate. What is in the bucket stays, up to the new capacity."""
         async with self._store.transaction():
             row = await self.row(agent, now, to_change=True)
             budget = row.budget.with_capacity(capacity, refill_minutes, now=now)
@@ -124,7 +124,7 @@ class Gate:
         return budget
 
     async def take_over(self, agent: str, now: Instant) -> None:
-        """Let a changed configuration count, once. What was set by command since it was last taken over stays."""
+        """Apply a changed configuration, once. What a command has set since the last change stays."""
         wanted = (self._capacity, self._refill_minutes)
         async with self._store.transaction():
             before = await self._store.records.get(agent, CONFIGURED)

@@ -51,7 +51,7 @@ class QuietHours:
         return as_zone(self.tz)
 
     def end_if_inside(self, now: Instant) -> Instant | None:
-        """When the quiet hours around `now` end, or None outside them."""
+        """When the quiet hours around `now` end; None outside quiet hours."""
         for start, end in _windows(self, now // DAY):
             if start <= now < end:
                 return end
@@ -64,7 +64,7 @@ def _clock(minutes: int) -> str:
 
 @lru_cache(maxsize=4096)
 def _windows(hours: QuietHours, utc_day: int) -> tuple[tuple[Instant, Instant], ...]:
-    """The quiet windows that can touch a UTC day. Cached, so that the gate converts no time zone on its way."""
+    """The quiet windows that can touch a UTC day. Cached, so that a decision converts no time zones."""
     if hours.start == hours.end:
         return ()
     midday = local_date(Instant(utc_day * DAY + DAY // 2), hours.zone)
@@ -79,7 +79,7 @@ def _windows(hours: QuietHours, utc_day: int) -> tuple[tuple[Instant, Instant], 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """`wake` and `bedtime` are minutes after local midnight."""
+    """When an agent's person lives. `wake` and `bedtime` are minutes after local midnight."""
 
     zone: ZoneInfo
     quiet_hours: QuietHours | None = None
@@ -88,4 +88,4 @@ class Person:
 
 
 PersonOf = Callable[[str], Person]
-"""By the agent's name. It may change while the daemon runs: ask every time."""
+"""Looks a person up by their agent's name. It may change while the daemon runs: look it up every time."""

@@ -1,11 +1,11 @@
 """What the person says about being interrupted, recognised by rule, and what is in force after it.
 
-The model may understand more, but these must work when it fails: "busy" and "focusing" (two hours), "leave me alone"
-(until the person writes again), "30 more min" (ask again in 30).
+The model may understand more, but these must work even when it fails: "busy" and "focusing" (two hours), "leave me
+alone" (until the person writes again), "30 more min" (check back in 30).
 
-A phrase counts when a clause begins with it, politeness and adverbs aside, and when the speaker means themselves and
+A phrase counts if a clause begins with it, apart from politeness and adverbs, and if the speaker means themselves and
 now. So "business is slow", "I'm not busy", "Mary is busy", "was it a busy day?", "busy tomorrow" and "stop messaging me
-about sleep" are none. In doubt the rule says nothing: the model reads the message too.
+about sleep" do not count. When in doubt the rule stays silent: the model reads the message too.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from nudge.queue.records import moment_or_none
 
 BUSY_FOR = 2 * HOUR
 LONGEST = 24 * HOUR
-"""A longer delay is no delay any more ("5000 more minutes") and is not recognised."""
+"""A longer delay ("5000 more minutes") is not recognised."""
 
-_READ = 1000  # characters; who wants to be left alone says so early
+_READ = 1000  # characters; people who want to be left alone say so early
 
 
 class RestraintKind(StrEnum):
@@ -34,7 +34,7 @@ class RestraintKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Restraint:
-    """What was asked for, and for how many microseconds; None means until the person writes again."""
+    """What the person asked for, and for how many microseconds; None means until they write again."""
 
     kind: RestraintKind
     duration: int | None = None
@@ -134,7 +134,7 @@ def _as_word(match: re.Match[str]) -> str:
 
 
 def _clauses(text: str) -> list[str]:
-    """The clauses of a message in lower case with amounts as words; a question keeps its mark."""
+    """The clauses of a message, in lower case and with amounts as words. A question keeps its mark."""
     plain = re.sub(r"[@_*~\"“”]+", " ", text[:_READ].lower().replace("’", "'").replace("‘", "'").replace("‑", "-"))
     spaced = re.sub(r"\bthe next (?=hour\b)", "the next one ", re.sub(r"[ \t]+", " ", plain))
     timed = _AMOUNT.sub(_as_word, spaced)
@@ -200,7 +200,7 @@ _IN_PART = re.compile(
     r"^ (?:about|(?:that|this|too) (?:much|often)|every|when(?:ever)?|if|during|after|before|in the|on"
     r"|at(?! least))\b"
 )
-"""Not about this, not then: a preference, and no wish for silence now."""
+"""Not about this, or not then: a preference, not a request for silence now."""
 
 _ASKING_FOR = _some(
     "i(?: just| still)? need", "i'll need", "i want", "i'd like", "give me", "gimme", "let me have", "let me get",

@@ -1,18 +1,18 @@
 """The gate: may this reach the person now?
 
-One pure function, used by every path that can reach the person. The rules are asked in a fixed order and the first
-that objects decides and is recorded:
+One pure function, used by every path that can reach the person. The rules are checked in a fixed order. The first that
+objects decides, and is recorded:
 
     silent task → quiet hours → quiet mode, "leave me alone" → conversation → repeated, bedtime limit
     → one ping per run → busy → bucket with look-ahead reserve
 
-`critical` passes the last three only. A refusal costs nothing. A reply to the person is no ping: it is free and always
-goes out.
+`critical` passes the last three only. A refusal costs nothing. A reply to the person is not a ping: it is free and
+always goes out.
 
-What the person asked for is deferred to the end of the window that suppresses it, everything else is dropped with its
+What the person asked for is deferred to the end of the window that suppresses it. Everything else is dropped with its
 reason. What the person set for a time themselves is delivered at that time: quiet hours, a conversation, "busy" and an
-empty bucket do not hold it up, and it takes no ping, since it is not unsolicited. Only three things do: a silent task
-stays silent, and `/quiet` and "leave me alone", which are the person's own word too, defer it.
+empty bucket do not hold it up, and it takes no ping, because it is not unsolicited. Three things still count: a silent
+task stays silent, and `/quiet` and "leave me alone" defer it, because the person asked for those too.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from nudge.attention.reserve import PING
 from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
 CONVERSATION = 5 * MINUTE
-"""So long after the person's last message a conversation is going on; exactly five minutes later it is over."""
+"""A conversation lasts this long after the person's last message. Exactly five minutes later it is over."""
 
 LEFT_ALONE_RECHECK = HOUR
-"""Nobody knows when "leave me alone" ends. What waits for it asks again after this time, and at the person's next
-conversational message."""
+"""Nobody knows when "leave me alone" ends. What waits for it is looked at again after this time, and as soon as the
+person writes."""
 
 RUN_RECHECK = MINUTE
-"""What the person asked for and could not be said in a run that had spoken already is tried again after this time."""
+"""If a run has sent its ping already, what the person asked for is tried again after this time."""
 
 
 class Rule(Enum):
-    """What can stand between a message and the person: a stable name for the outcome, a sentence for the person."""
+    """What can keep a message from the person: a stable name for the outcome, and a sentence for the person."""
 
     SILENT = ("silent-task", "This task is marked silent, so it never pings.")
-    QUIET_HOURS = ("quiet-hours", "It fell into the quiet hours.")
+    QUIET_HOURS = ("quiet-hours", "It fell in your quiet hours.")
     QUIET_MODE = ("quiet-mode", "Quiet mode was on.")
-    LEFT_ALONE = ("left-alone", "You asked to be left alone and had not written since.")
-    CONVERSATION = ("conversation", "A conversation was going on, with your last message less than 5 minutes old.")
-    REPEATED = ("repeated", "The same thing had been said less than 24 hours before.")
-    BEDTIME_LIMIT = ("bedtime-limit", "There had been three bedtime messages that night.")
+    LEFT_ALONE = ("left-alone", "You asked to be left alone and hadn't written since.")
+    CONVERSATION = ("conversation", "You were in a conversation: your last message was less than 5 minutes old.")
+    REPEATED = ("repeated", "The same thing was said less than 24 hours earlier.")
+    BEDTIME_LIMIT = ("bedtime-limit", "There were already three bedtime messages that night.")
     ONE_PER_RUN = ("one-per-run", "This run had already sent its one ping.")
-    BUSY = ("busy", "You had said that you were busy.")
+    BUSY = ("busy", "You said you were busy.")
     BUCKET_EMPTY = ("bucket-empty", "The ping budget was used up.")
-    BUCKET_RESERVED = ("bucket-reserved", "The pings that were left are kept for routines with a reserve.")
+    BUCKET_RESERVED = ("bucket-reserved", "The pings left are reserved for routines.")
 
     sentence: str
 
@@ -86,7 +86,7 @@ class Takes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """It may go out. To take the ping, debit where the level is still `at_least` micro-pings, or ask again."""
+    """It may go out. Take the ping only while the level is still `at_least` micro-pings; otherwise decide again."""
 
     takes: Takes = Takes.NOTHING
     at_least: int = 0
@@ -121,12 +121,12 @@ Decision = Allow | Defer | Refuse
 class Candidate:
     """A message that wants to go out.
 
-    `asked_by_person`: a reminder the person asked for, a routine or briefing they wrote down; deferred, not dropped.
-    `set_for_time`: the person chose this very time.
-    `run_pings`: pings this run has sent already.
-    `has_claim`: a routine with `reserve: true` at its own time, which later claims do not hold back.
-    `topic`, `signature`: what it is about, see `nudge.attention.repeats`; without both nothing counts as repeated.
-    `chain`: the next link of an explicit chain, which may say the same again. So may what the person asked for.
+    `asked_by_person`: a reminder the person asked for, or a routine or briefing they wrote down. Deferred, not dropped.
+    `set_for_time`: the person chose this exact time.
+    `run_pings`: how many pings this run has sent already.
+    `has_claim`: a routine with `reserve: true` at its own time. Later claims do not hold it back.
+    `topic`, `signature`: what it is about, see `nudge.attention.repeats`. Without both, nothing counts as repeated.
+    `chain`: the next link of an explicit chain, which may repeat itself. So may what the person asked for.
     `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
     """
 
@@ -148,10 +148,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Attention:
-    """What the gate knows about the person. `budget` None means that the ping budget is off.
+    """What the gate knows about the person. Without a `budget` the ping budget is off.
 
-    `claims` are the coming instants of routines with a reserve; for one that is due and has not spoken yet, hand in the
-    present instant. `bedtime_sent` is the count of this night.
+    `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
+    current time. `bedtime_sent` is this night's count. Times are aware datetimes or instants, `tz` a zone or its name.
     """
 
     quiet_hours: QuietHours | None = None
@@ -247,7 +247,7 @@ def _is_repeated(state: Attention, candidate: Candidate, now: Instant) -> bool:
 
 
 def _from_bucket(budget: PingBudget, claims: Sequence[Moment], candidate: Candidate, now: Instant) -> Decision:
-    """The last rule. Which of its two names it gets says whether waiting for a refill is enough."""
+    """The last rule. Its name says whether waiting for a refill is enough."""
     level = budget.level_at(now)
     at_least = budget.at_least(now, claims)
     if level >= at_least:

@@ -20,12 +20,12 @@ class AttentionTable:
         self._db = database
 
     async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
-        """`to_change`, inside a transaction, keeps others from changing the row until its end."""
+        """With `to_change`, inside a transaction, nobody else can change the row until it ends."""
         row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
         return _row(row) if row else None
 
     async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:
-        """A full bucket and a person who wants nothing in particular; leaves a row that is there alone."""
+        """Add a row with a full bucket and no requests. An existing row stays as it is."""
         params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
         await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
 
@@ -49,7 +49,7 @@ class AttentionTable:
         await self._db.run("attention_activity", {"agent": agent, "now": now})
 
     async def set_bucket(self, agent: str, budget: PingBudget) -> None:
-        """Another size, rate or level; the counters stay."""
+        """Set another size, rate or level. The counters stay."""
         params = {
             "agent": agent,
             "capacity": budget.capacity,
@@ -60,7 +60,7 @@ class AttentionTable:
         await self._db.run("attention_set_bucket", params)
 
     async def take_ping(self, agent: str, now: Instant, today: date, at_least: int) -> bool:
-        """Debit one ping if the level is `at_least` so many micro-pings; one statement, True if it took one."""
+        """Take one ping if the level is at least `at_least` micro-pings, in one statement. True if it took one."""
         params = {"agent": agent, "now": now, "today": today.isoformat(), "at_least": at_least}
         return await self._db.run("attention_take_ping", params) > 0
 

@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 LONGEST = 128 * 1024
 MOST_LINES = 4_000
-"""A longer text is refused before it is parsed: nobody keeps such goals, and the daemon must not stand still."""
+"""A longer text is refused before it is parsed: parsing it would block the daemon."""
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+$")
 _DEEPEST = 50
-"""So many lists and quotations inside each other. What lies deeper is taken for part of the outermost."""
+"""How deep lists and quotations may be nested. Anything deeper counts as part of the outermost one."""
 
 
 class Kind(Enum):
-    """What stands at the top level of a document; the value is what markdown-it-py calls it."""
+    """What a block at the top level of a document is. The values are the names of markdown-it-py's tokens."""
 
     HEADING = "heading_open"
     PARAGRAPH = "paragraph_open"
@@ -48,7 +48,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines `start` to `end` (exclusive), without blank lines at its end."""
+    """Lines `start` to `end` (exclusive), without trailing blank lines."""
 
     kind: Kind
     start: int
@@ -82,7 +82,7 @@ def find_blocks(text: str) -> tuple[Block, ...]:
     if reason is not None:
         raise UsageError(
             f"This text is too long for a document: {reason}.",
-            next_step="Move what is no longer needed to another file.",
+            next_step="Move what you no longer need to another file.",
         )
     text = text.removeprefix("\ufeff")
     lines = split_lines(text)

@@ -1,4 +1,4 @@
-"""MEMORY.md: what the coach has learned, what was promised, and what happened lately."""
+"""MEMORY.md: what the coach has learned, what the person promised, and what happened lately."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ REVIEWS = "Weekly Reviews"
 SECTIONS = (PREFERENCES, COMMITMENTS, PATTERNS, CONTEXT, CONFERENCE, REVIEWS)
 MOST_SENTENCES = 5
 MOST_CONTEXT = 800
-"""Characters of Recent Context: five plain sentences."""
+"""Characters of Recent Context: about five plain sentences."""
 MOST_REVIEWS = 4
-"""Summaries of weeks that are kept; older ones are in git."""
+"""How many weekly summaries are kept. Older ones are in git."""
 
 _DETAILS = re.compile(r"\s*\(([^()]*)\)\s*$")
 _DUE = re.compile(r"(?:^|[,;\s])due:?\s+(?:on\s+|by\s+)?(.+)$", re.IGNORECASE)
@@ -32,7 +32,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+")
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """Something the person promised. `due` is None where no day was named or it cannot be told."""
+    """Something the person promised. `due` is None if they named no day, or none that can be understood."""
 
     text: str
     due: date | None = None
@@ -63,7 +63,7 @@ class Commitment:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What MEMORY.md says. Placeholders of the template are left out.
+    """What MEMORY.md says, without the template's placeholders.
 
     >>> parse_memory("## Active Commitments\\n- Apply (due: March 1)\\n", date(2026, 3, 4)).overdue
     (Commitment(text='Apply', due=datetime.date(2026, 3, 1), due_words='March 1', said_on=None, done=False),)
@@ -78,7 +78,9 @@ class Memory:
 
 
 def parse_memory(text: str, today: date) -> Memory:
-    """Reads the document as of that day of the person's. It never raises: what is missing is empty."""
+    """Read the document as of that day in the person's zone. What is missing is empty.
+
+    Raises UsageError if the text is too long."""
     document = Document.parse(text)
     commitments = tuple(Commitment.read(line, today) for line in lines_of(document, COMMITMENTS))
     context = document.prose(CONTEXT)
@@ -93,13 +95,13 @@ def parse_memory(text: str, today: date) -> Memory:
 
 
 def add_preference(text: str, preference: str) -> str:
-    """The document with that preference at the end of the list; unchanged where the list has it already."""
+    """Return the document with that preference at the end of the list; unchanged if the list has it already."""
     return add_line(text, PREFERENCES, preference)
 
 
 def add_line(text: str, section: str, line: str) -> str:
-    """The document with that line at the end of the section; unchanged where the section says it already. The
-    template's placeholders make room for the first real line."""
+    """Return the document with that line at the end of the section; unchanged if the section says it already. The
+    first real line replaces the template's placeholders."""
     document = Document.parse(text)
     if any(same(item.text, line) for item in document.items(section)):
         return text
@@ -110,27 +112,28 @@ def add_line(text: str, section: str, line: str) -> str:
 
 
 def add_commitment(text: str, what: str, due: str, today: date) -> str:
-    """The document with that commitment, noting the day it was made so that "Friday" keeps its meaning."""
+    """Return the document with that commitment and the day it was made, so that "Friday" keeps its meaning."""
     details = f"set {today.isoformat()}" + (f", due: {one_line(due)}" if due.strip() else "")
     return add_line(text, COMMITMENTS, f"{one_line(what)} ({details})")
 
 
 def set_recent_context(text: str, summary: str) -> str:
-    """The document with Recent Context rewritten: one paragraph, at most five sentences. An empty summary changes
-    nothing, so that a failed rewrite does not forget."""
+    """Return the document with Recent Context rewritten: one paragraph, at most five sentences. An empty summary
+    changes nothing, so that a failed rewrite forgets nothing."""
     short = shorten(summary)
     return replace_prose(text, CONTEXT, short) if short else text
 
 
 def add_review(text: str, summary: str) -> str:
-    """The document with the week's summary at the end of Weekly Reviews; a second one of the same week replaces it."""
+    """Return the document with the week's summary at the end of Weekly Reviews. A second one of the same week replaces
+    the first."""
     week = summary.partition(":")[0]
     kept = [line for line in lines_of(Document.parse(text), REVIEWS) if line.partition(":")[0] != week]
     return replace_section_lines(text, REVIEWS, [*kept, summary][-MOST_REVIEWS:])
 
 
 def shorten(summary: str) -> str:
-    """At most five sentences and 800 characters of it, on one line."""
+    """The summary on one line, cut to five sentences and 800 characters."""
     sentences = _SENTENCE.split(one_line(summary))[:MOST_SENTENCES]
     while len(sentences) > 1 and len(" ".join(sentences)) > MOST_CONTEXT:
         sentences.pop()
@@ -143,7 +146,7 @@ def same(one: str, other: str) -> bool:
 
 
 def key(line: str) -> str:
-    """What two lines that say the same have in common."""
+    """A key that is equal for two lines that say the same."""
     return re.sub(r"[\W_]+", " ", line.replace("’", "'").replace("'", "").casefold()).strip()
 
 
@@ -164,11 +167,11 @@ _DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\
 
 
 def parse_due(words: str, *, today: date, said_on: date | None = None) -> date | None:
-    """The day that is meant, or None where it cannot be told.
+    """The day that the words mean, or None if that is not clear.
 
-    A weekday is the first one after the day it was said; a commitment made on a Friday and due "Friday" is due in a
-    week. Where nobody noted when it was said it is the coming one, today included, so that no guess makes it overdue.
-    A month and day without a year is the first on or after the day it was said, else the one nearest to today.
+    A weekday is the first one after the day it was said: a commitment made on a Friday and due "Friday" is due in a
+    week. If nobody noted when it was said, it is the coming one, including today, so that no guess makes it overdue. A
+    month and day without a year is the first one on or after the day it was said, or the one nearest to today.
     """
     text = " ".join(words.casefold().split()).removeprefix("on ").removeprefix("by ").strip(" .")
     iso = _ISO.fullmatch(text)
@@ -219,15 +222,15 @@ _CONDITION = re.compile(
 )
 _FILLERS = frozenset(("a", "an", "the", "me", "my", "to", "about", "of", "with", "for", "any", "all", "it", "s"))
 _FILLERS |= {"again", "anymor", "now", "pleas"}  # as stems
-# What a coach does; the topic is what is left.
+# What a coach does. The rest is the topic.
 _SAYING = frozenset(
     ("messag", "ask", "remind", "nudg", "ping", "text", "mention", "talk", "writ", "bring", "up", "send")
 )
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether one line forbids outright what the other allows, under a condition or not. Two conditions ("not before
-    noon", "after six is fine") may both be true, so a prohibition with a condition contradicts nothing.
+    """Whether one line forbids outright what the other allows, with or without a condition. Two conditions ("not before
+    noon", "after six is fine") can both be true, so a prohibition with a condition contradicts nothing.
 
     >>> contradict("Don't message about sleep", "You can message about sleep after midnight")
     True
@@ -239,8 +242,8 @@ def contradict(one: str, other: str) -> bool:
 
 
 def forbids(preferences: Iterable[str], about: str) -> bool:
-    """Whether the person does not want to hear about it. Of several lines on the topic the last one counts; one with a
-    condition ("not before noon") forbids nothing here, because a rule cannot weigh it.
+    """Whether the person does not want to hear about it. If several lines are about the topic, the last one counts. A
+    line with a condition ("not before noon") forbids nothing here, because a rule cannot judge it.
 
     >>> forbids(["Don't message about sleep"], "Time to sleep?")
     True
@@ -258,7 +261,7 @@ def forbids(preferences: Iterable[str], about: str) -> bool:
 
 
 def topic_of(line: str) -> object:
-    """What a line is about, or None where it neither allows nor forbids anything."""
+    """What a line is about, or None if it neither allows nor forbids anything."""
     stance = _stance(line)
     return stance.topic if stance else None
 
@@ -271,7 +274,7 @@ class _Stance:
 
 
 def _stance(line: str) -> _Stance | None:
-    """What a line allows or forbids, or None where it does neither."""
+    """What a line allows or forbids, or None if it does neither."""
     words = " ".join(re.sub(r"[\"“”]", "", DATED.sub("", line.replace("’", "'"))).casefold().split()).rstrip(" .!")
     for allows, pattern in ((False, _NEVER), (True, _MAY)):
         match = pattern.fullmatch(words)
@@ -283,7 +286,7 @@ def _stance(line: str) -> _Stance | None:
 
 
 def _stem(word: str) -> str:
-    """Makes one word of "message", "messages" and "messaging"."""
+    """The same stem for "message", "messages" and "messaging"."""
     for ending in ("ing", "es", "s", "e"):
         if len(word) - len(ending) >= 3 and word.endswith(ending):
             return word[: -len(ending)]
