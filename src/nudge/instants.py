@@ -119,6 +119,11 @@ def start_of_day(day: date, zone: tzinfo) -> Instant:
     return from_local(datetime(day.year, day.month, day.day), zone)  # noqa: DTZ001
 
 
+def whole_seconds(instant: Instant) -> Instant:
+    """The second it falls into. "In 20 minutes" counts from there: nobody wants to be told about microseconds."""
+    return Instant(instant // SECOND * SECOND)
+
+
 def rfc3339(instant: Instant, zone: tzinfo = UTC) -> str:
     """The form of every instant in JSON: RFC 3339 with offset; seconds, and microseconds only where there are any."""
     return to_datetime(instant, zone).isoformat()

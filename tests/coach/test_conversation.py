@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.commands import RESEND
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.inbound import RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
@@ -31,7 +31,7 @@ def test_a_message_gets_one_reply_and_both_are_remembered(coach_everywhere: Any)
         assert row.last_conversation == NOON
         assert "They asked how to start." in rig.document("MEMORY.md")
         assert await rig.store.timers.of_agent("coach", prefix="turn:") == []
-        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
+        assert await rig.coach.listener.cursor("coach", rig.channel.name) == "1"
 
     coach_everywhere(scenario, Scripted(says("With one page.", context="They asked how to start.")))
 
@@ -162,7 +162,7 @@ def test_restraint_is_recognised_whatever_the_model_makes_of_it(
         row = await rig.store.attention.get("coach")
         assert row is not None
         if field == "delayed_until":
-            assert (await rig.facts.state("coach", NOON)).delayed_until == NOON + (until or 0)
+            assert (await rig.coach.facts.state("coach", NOON)).delayed_until == NOON + (until or 0)
             timer = await rig.store.timers.get("coach", "ask-again")
             assert timer is not None
             assert timer.due_at == NOON + (until or 0)
@@ -182,7 +182,7 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
         await rig.say("leave me alone")
         await rig.say("/ping")
         assert await left_alone(rig)
-        assert "• left alone until you write to me" in await rig.say("/status")
+        assert "• leaving you alone until you write" in await rig.say("/status")
         await rig.say("okay, what's next?")
         assert not await left_alone(rig)
 
@@ -332,14 +332,14 @@ def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
 
 def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        finish, writes = rig.talking.writes.finish, rig.talking.writes
+        finish, pages = rig.coach.writes.finish, rig.coach.writes
 
         async def late(agent: str, now: Instant) -> None:
             if await rig.store.records.get("coach", PENDING):
                 rig.write("MEMORY.md", "# mine\n")
             await finish(agent, now)
 
-        writes.finish = late  # type: ignore[method-assign]
+        pages.finish = late  # type: ignore[method-assign]
         said = await rig.say("remember that I like tea")
         assert "Somebody else changed MEMORY.md" in said
         assert rig.document("MEMORY.md") == "# mine\n"

@@ -122,7 +122,7 @@ def test_a_reply_with_actions() -> None:
         )
         assert [refused.name for refused in reply.refused] == ["delete_everything", "set_quiet"]
         assert reply.recent_context == "One. Two. Three. Four. Five."
-    words = reply.words(NOW, TARGETS).split("\n\n")
+    words = reply.shown(NOW, TARGETS).split("\n\n")
     assert words[:3] == [
         "Sure.",
         "Got it, I've noted that in my memory. I won't message about sleep again.",
@@ -151,13 +151,13 @@ def test_a_forwarded_message_cannot_ask_for_anything() -> None:
     answer = {"reply": "Done.", "actions": [{"action": "set_quiet", "duration": "1h"}], "recent_context": ""}
     reply = parse_reply(answer, NOW, TARGETS, forwarded=True)
     assert reply.actions == ()
-    assert reply.words(NOW, TARGETS).endswith("I couldn't do all of that: what you pass on is read and not obeyed.")
+    assert reply.shown(NOW, TARGETS).endswith("I couldn't do all of that: what you pass on is read and not obeyed.")
 
 
 def test_an_action_that_changed_nothing_is_not_claimed() -> None:
     answer = {"reply": "", "actions": [{"action": "update_memory", "section": "Preferences", "remove": "x"}]}
     reply = parse_reply(answer, NOW, TARGETS)
-    assert reply.words(NOW, TARGETS, unchanged=reply.actions) == "I don't find “x” in my memory."
+    assert reply.shown(NOW, TARGETS, unchanged=reply.actions) == "I don't find “x” in my memory."
 
 
 @settings(deadline=None)

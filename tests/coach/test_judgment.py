@@ -39,7 +39,7 @@ def test_the_first_judgment_is_asked_for() -> None:
 def test_nothing_changed_nothing_asked() -> None:
     answer = later()
     assert not answer.ask
-    assert answer.reason == "nothing has changed since the last judgment 45 min ago"
+    assert answer.reason == "Nothing has changed since the last judgment 45 min ago."
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_nothing_changed_nothing_asked() -> None:
 def test_a_change_is_asked_about_and_named(change: dict[str, Any], part: str) -> None:
     answer = later(**change)
     assert answer.ask
-    assert answer.reason == f"changed since the last judgment: {part}"
+    assert answer.reason == f"Changed since the last judgment: {part}."
 
 
 @pytest.mark.parametrize(

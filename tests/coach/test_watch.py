@@ -11,7 +11,8 @@ import pytest
 
 from nudge.coach.person_documents import LOOK_SECONDS, DocumentWatch
 from nudge.instants import to_datetime
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import TORONTO, toronto
 
 WEDNESDAY = toronto(2026, 2, 18, 8)
@@ -121,7 +122,7 @@ def test_a_folder_that_cannot_be_looked_at_ends_nothing(tmp_path: Path, monkeypa
 
 
 def test_the_personality_is_read_again_when_it_changes(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -134,7 +135,7 @@ def test_the_personality_is_read_again_when_it_changes(tmp_path: Path) -> None:
         assert second.system.startswith("You are a pirate.")
         assert "Is there rum?" in second.turns[0].text
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), model=spender)
 
 
 def test_looking_is_often_enough() -> None:

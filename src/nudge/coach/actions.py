@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 from nudge.coach import goals as goal_document
 from nudge.coach import memory as memory_document
@@ -43,6 +43,7 @@ GOAL_SECTIONS = (*goal_document.SECTIONS, target_fields.SECTION)
 class UpdateMemory:
     """A line of MEMORY.md is added or removed; exactly one of the two is set."""
 
+    name: ClassVar[str] = "update_memory"
     section: str
     add: str = ""
     remove: str = ""
@@ -52,6 +53,7 @@ class UpdateMemory:
 class UpdateGoals:
     """A list of GOALS.md is rewritten; of the Schedule Targets only the fields that are named."""
 
+    name: ClassVar[str] = "update_goals"
     section: str
     lines: tuple[str, ...]
 
@@ -60,6 +62,7 @@ class UpdateGoals:
 class AddReminder:
     """A reminder for the person. `when` is as it was said, `understood` what it means."""
 
+    name: ClassVar[str] = "add_reminder"
     text: str
     when: str
     understood: Understood
@@ -69,6 +72,7 @@ class AddReminder:
 class SetQuiet:
     """No messages until then; None lifts it."""
 
+    name: ClassVar[str] = "set_quiet"
     until: Instant | None
 
 
@@ -76,6 +80,7 @@ class SetQuiet:
 class SetState:
     """State that a model may set (see `check_state_updates`)."""
 
+    name: ClassVar[str] = "set_state"
     updates: Mapping[str, Any]
 
 
@@ -215,11 +220,11 @@ def _line(value: object, what: str) -> str:
 
 _Reader = Callable[[Mapping[str, Any], Instant, Targets], Action]
 _READERS: dict[str, tuple[frozenset[str], _Reader]] = {
-    "update_memory": (frozenset({"section", "add", "remove"}), _memory),
-    "update_goals": (frozenset({"section", "lines"}), _goals),
-    "add_reminder": (frozenset({"text", "when"}), _reminder),
-    "set_quiet": (frozenset({"duration"}), _quiet),
-    "set_state": (frozenset({"state_updates"}), _state),
+    UpdateMemory.name: (frozenset({"section", "add", "remove"}), _memory),
+    UpdateGoals.name: (frozenset({"section", "lines"}), _goals),
+    AddReminder.name: (frozenset({"text", "when"}), _reminder),
+    SetQuiet.name: (frozenset({"duration"}), _quiet),
+    SetState.name: (frozenset({"state_updates"}), _state),
 }
 
 
@@ -302,11 +307,11 @@ def confirm(action: Action, now: Instant, targets: Targets, *, changed: bool = T
 def explain(refused: RefusedAction) -> str:
     """The sentence that says what did not happen, and why."""
     what = {
-        "update_memory": "change my memory",
-        "update_goals": "change your goals",
-        "add_reminder": "set that reminder",
-        "set_quiet": "set that quiet time",
-        "set_state": "set that",
+        UpdateMemory.name: "change my memory",
+        UpdateGoals.name: "change your goals",
+        AddReminder.name: "set that reminder",
+        SetQuiet.name: "set that quiet time",
+        SetState.name: "set that",
     }.get(refused.name, "do all of that")
     return f"I couldn't {what}: {refused.reason.rstrip('.')}."
 

@@ -17,6 +17,7 @@ from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableE
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest
 from nudge.queue.records import Record, moment, moment_or_none
+from nudge.spending.budgets import SpendingStatus
 
 log = logging.getLogger("nudge.thinking")
 
@@ -54,6 +55,8 @@ class Spender(Protocol):
 
     async def asleep(self, agent: str, now: Instant) -> bool: ...
 
+    async def state(self, agent: str, now: Instant) -> SpendingStatus: ...
+
 
 class Thinking:
     """The model and the rules behind one question."""
@@ -67,6 +70,13 @@ class Thinking:
     async def asleep(self, agent: str, now: Instant) -> bool:
         """Whether the agent may not ask any model now. The rules cost nothing and never sleep."""
         return self._spender is not None and await self._spender.asleep(agent, now)
+
+    async def rests_until(self, agent: str, now: Instant) -> Instant | None:
+        """Until when no new task is begun, None if one may be: from 90 % of the day's money on there is none."""
+        if self._spender is None:
+            return None
+        status = await self._spender.state(agent, now)
+        return None if status.state.may_start_task else status.refresh_at
 
     async def ask(self, agent: str, request: ModelRequest, now: Instant, *, waited_for: bool) -> ModelReply:
         """The answer. `waited_for`: a person waits, so the rules answer at once where the model cannot.

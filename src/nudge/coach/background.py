@@ -6,21 +6,18 @@ until the agent is idle waits for the end of a conversation. While the agent sle
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
-from nudge.attention.forward_schedule import UpcomingTask, upcoming
+from nudge.attention.forward_schedule import upcoming
 from nudge.attention.gate import Gate
 from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import Thinking
 from nudge.coach.fact_reader import FactReader
-from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.messages import Ping, Pings
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
@@ -31,18 +28,13 @@ from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
+from nudge.reminders.service import Reminders
 from nudge.reminders.text import counted
 from nudge.spending.lifecycle import AsleepError
 
 ANSWER_TOKENS = 400
 LOOK_AGAIN = HOUR
 """After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
-
-UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
-RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
-"""Until when an agent may ask no model; None while it may."""
-Replied = Callable[[int | str, str, Instant], Awaitable[object]]
-"""Told what the agent answered to a letter, so that a condition in words can end its reminder."""
 
 
 def letters_timer(agent: str, now: Instant) -> Timer:
@@ -54,23 +46,18 @@ class Background:
     def __init__(
         self,
         store: CoachStore,
-        documents: PersonDocuments,
+        facts: FactReader,
         gate: Gate,
         thinking: Thinking,
         pings: Pings,
-        upcoming_of: UpcomingOf,
-        rests_until: RestsUntil,
-        replied: Replied,
+        reminders: Reminders,
     ) -> None:
         self._store = store
-        self._documents = documents
-        self._facts = FactReader(store, documents)
+        self._facts = facts
         self._gate = gate
         self._thinking = thinking
         self._pings = pings
-        self._upcoming_of = upcoming_of
-        self._rests_until = rests_until
-        self._replied = replied
+        self._reminders = reminders
 
     async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
         """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end."""
@@ -99,7 +86,8 @@ class Background:
             return
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
-            await self._replied(letter.id, decision.message or (SKIP if decision.action is Action.OK else text), now)
+            said = decision.message or (SKIP if decision.action is Action.OK else text)
+            await self._reminders.agent_replied(letter.id, said, now)  # a condition in words may end its reminder
             words = without_marks(decision.message)
             if decision.speaks and words:
                 await self._speak(settlement, letter, words, now)
@@ -112,7 +100,7 @@ class Background:
 
     async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
         """Until when a letter must wait, or None."""
-        rest = await self._rests_until(agent, now)
+        rest = await self._thinking.rests_until(agent, now)
         if rest is not None and rest > now:
             return rest
         if letter.priority is Priority.IDLE:
@@ -125,15 +113,13 @@ class Background:
 
     async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
         agent, now = firing.timer.agent, firing.now
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         state = await self._gate.state(agent, now)
         ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
-        schedule = upcoming(await self._upcoming_of(agent, now), now, this)
+        schedule = upcoming(await self._reminders.upcoming(agent, now), now, this)
         preamble = background_preamble(state.budget, schedule, now, targets.zone)
-        prompt = background_prompt(
-            self._documents.texts(agent), counted(letter.body, letter.count), preamble, now, targets
-        )
+        prompt = background_prompt(self._facts.texts(agent), counted(letter.body, letter.count), preamble, now, targets)
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
@@ -141,7 +127,7 @@ class Background:
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._facts.gather(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
+            facts=await self._facts.for_heartbeat(agent, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
         reply = await self._thinking.ask(agent, request, now, waited_for=False)
@@ -149,7 +135,7 @@ class Background:
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))
-        ping = Ping(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
+        ping = Ping(text, "routine", candidate, f"{_name(letter)} sent a message.", BUTTONS)
         await self._pings.send(settlement, ping, now)
 
     async def _postpone(self, letter: Letter, settlement: Settlement) -> None:

@@ -6,8 +6,6 @@ nor a changed target says it twice; one that was missed is told late, or counts 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Thinking
@@ -24,12 +22,11 @@ from nudge.coach.briefings import (
 )
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachState
-from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
 from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import briefing_prompt
+from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
 from nudge.errors import RetryableError
@@ -44,9 +41,6 @@ ANSWER_TOKENS = 500
 LOOK_AGAIN = 15 * MINUTE
 """While somebody who may still come back is away in the hours around bedtime."""
 
-OpenReview = Callable[[str, Instant, str], Awaitable[None]]
-"""Start the weekly review: (agent, now, opening). Part of the caller's transaction."""
-
 
 class Briefings:
     """The handler of briefings, and their timers."""
@@ -54,17 +48,16 @@ class Briefings:
     def __init__(
         self,
         store: CoachStore,
-        documents: PersonDocuments,
+        facts: FactReader,
         thinking: Thinking,
         pings: Pings,
-        open_review: OpenReview,
+        review: ReviewTalk,
     ) -> None:
         self._store = store
-        self._documents = documents
-        self._facts = FactReader(store, documents)
+        self._facts = facts
         self._thinking = thinking
         self._pings = pings
-        self._open_review = open_review
+        self._review = review
 
     async def schedule(self, agent: str, now: Instant) -> None:
         """See to it that every kind has its timer at the time the targets say. One that is due already, was put off or
@@ -90,7 +83,7 @@ class Briefings:
             async with firing.settle() as settlement:
                 settlement.outcome(*why_not)
                 if why_not[0] is Result.MISSED:
-                    settlement.feed("missed", f"The {PLANS[kind].title} was missed.")
+                    settlement.feed("missed", f"Missed the {PLANS[kind].title}.")
                 await self._go_on(settlement, kind)
             return
         candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot)
@@ -117,11 +110,11 @@ class Briefings:
 
     async def _why_not(self, agent: str, kind: Briefing, slot: Instant, now: Instant) -> tuple[Result, str] | None:
         """Why this one is not told at all, or None."""
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         if late_by(slot, now) > PLANS[kind].too_late:
-            return Result.MISSED, f"It was more than {PLANS[kind].too_late // HOUR} hours late."
+            return Result.MISSED, f"More than {PLANS[kind].too_late // HOUR} hours late."
         if await self._told(agent, kind, slot, targets):
-            return Result.SKIPPED, "It was told already in this period."
+            return Result.SKIPPED, "Already sent for this period."
         if kind is Briefing.MORNING and folds_into_review(slot, targets):
             review = next_due(Briefing.WEEKLY_REVIEW, Instant(slot - 1), targets)
             if not await self._told(agent, Briefing.WEEKLY_REVIEW, review, targets):
@@ -130,7 +123,7 @@ class Briefings:
 
     async def _opens_the_day(self, agent: str, slot: Instant, now: Instant) -> bool:
         """Whether the review that is due then also says good morning: on its own day, and if nobody has."""
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         if not opens_with_morning(slot, targets) or local_date(now, targets.zone) != local_date(slot, targets.zone):
             return False
         return not await self._told(agent, Briefing.MORNING, now, targets)
@@ -143,13 +136,13 @@ class Briefings:
         await self._claim(timer.agent, Briefing.WEEKLY_REVIEW, timer.slot_at, now)
         if opening:
             await self._claim(timer.agent, Briefing.MORNING, now, now)
-        await self._open_review(timer.agent, now, opening)
-        settlement.outcome(fired(settlement), "The weekly review began.")
+        await self._review.start(timer.agent, now, opening)
+        settlement.outcome(fired(settlement), "The weekly review.")
 
     async def _bedtime(self, firing: Firing) -> None:
         """One look at bedtime: say the next of the three, or look again later tonight, or leave it for the next."""
         agent, now = firing.timer.agent, firing.now
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         state = await self._facts.state(agent, now)
         verdict = bedtime_nudge(now, targets, state)
         text, objection = "", None
@@ -173,14 +166,14 @@ class Briefings:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
         to an outage."""
         agent, now = firing.timer.agent, firing.now
-        prompt = briefing_prompt(self._documents.texts(agent), kind, now, self._documents.targets(agent), tone)
+        prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
             prompt.system,
             (Turn("user", prompt.message),),
             ANSWER_TOKENS,
-            facts=await self._facts.gather(agent, FactsPurpose.BRIEFING, now, briefing=kind),
+            facts=await self._facts.for_briefing(agent, kind, now),
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
         text = (await self._thinking.ask(agent, request, now, waited_for=True)).text.strip()
@@ -190,8 +183,8 @@ class Briefings:
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:
         """Take the period's turn, with the message. Somebody who took it a moment ago makes us look again."""
-        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._documents.targets(agent)), now):
-            raise RetryableError(f"The {PLANS[kind].title} was told by somebody else meanwhile.", retry_after=1)
+        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._facts.targets(agent)), now):
+            raise RetryableError(f"Another process sent the {PLANS[kind].title} just now.", retry_after=1)
 
     async def _told(self, agent: str, kind: Briefing, due: Instant, targets: Targets) -> bool:
         return await self._store.periods.taken(agent, kind, period_key(kind, due, targets)) is not None
@@ -208,7 +201,7 @@ class Briefings:
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
         """When the timer should be due. A target that was moved to an earlier hour, which is over, does not lose the
         briefing that was still to come: it is due now."""
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         if kind is Briefing.BEDTIME:
             look = next_look_at(now, targets, await self._facts.state(agent, now))
             if look is None:
@@ -225,7 +218,7 @@ class Briefings:
     async def _next(self, agent: str, kind: Briefing, after: Instant) -> Instant:
         """The next due time whose period has not had its turn: a wake target moved to a later hour of a day that has
         had its briefing means tomorrow."""
-        targets = self._documents.targets(agent)
+        targets = self._facts.targets(agent)
         due = next_due(kind, after, targets)
         while await self._told(agent, kind, due, targets):
             due = next_due(kind, due, targets)

@@ -12,9 +12,9 @@ from nudge.coach.briefings import bedtime_nudge
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.outside import SignOfLife, TextHistory
+from nudge.coach.outside import Outside
 from nudge.coach.person_documents import PersonDocuments, documents_timer
+from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
@@ -61,19 +61,18 @@ class Housekeeping:
         self,
         store: CoachStore,
         documents: PersonDocuments,
+        facts: FactReader,
         briefings: Briefings,
         pings: Pings,
-        *,
-        history: TextHistory | None = None,
-        sign_of_life: SignOfLife | None = None,
+        outside: Outside,
     ) -> None:
         self._store = store
         self._documents = documents
-        self._facts = FactReader(store, documents)
+        self._facts = facts
         self._briefings = briefings
         self._pings = pings
-        self._history = history
-        self._sign_of_life = sign_of_life
+        self._history = outside.history
+        self._sign_of_life = outside.sign_of_life
 
     async def ensure(self, agent: str, now: Instant) -> None:
         """Start the regular chores, unless they are running, and look at the documents. Git has a lane of its own: a

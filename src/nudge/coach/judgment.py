@@ -1,4 +1,4 @@
-"""Whether a model need be asked at all: a heartbeat at which nothing has changed is answered as the last one was.
+"""A heartbeat's judgment: whether a model is asked at all, and what its answer means.
 
 A signature names what a judgment depends on, part by part. While it stays the same no call is made, in waking hours
 for three hours at the longest.
@@ -62,7 +62,7 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Whether to ask now, and the reason in words for the outcome."""
+    """Whether to ask now, and the reason as a sentence for the outcome."""
 
     ask: bool
     reason: str
@@ -94,15 +94,15 @@ def should_ask(
     """Whether the model is asked. Exactly `longest` (three hours) after the last judgment it is, unless it is quiet; a
     last judgment in the future (the clock was set back) does not count."""
     if last is None:
-        return Ask(True, "this is the first judgment")
+        return Ask(True, "First judgment.")
     if last.at > now:
-        return Ask(True, "the clock was set back since the last judgment")
+        return Ask(True, "The clock was set back since the last judgment.")
     changes = current.changes(last.signature)
     if changes:
-        return Ask(True, f"changed since the last judgment: {', '.join(changes)}")
+        return Ask(True, f"Changed since the last judgment: {', '.join(changes)}.")
     if now - last.at >= longest and not targets.is_quiet(now):
-        return Ask(True, f"the last judgment was {ago(last.at, now)}")
-    return Ask(False, f"nothing has changed since the last judgment {ago(last.at, now)}")
+        return Ask(True, f"The last judgment was {ago(last.at, now)}.")
+    return Ask(False, f"Nothing has changed since the last judgment {ago(last.at, now)}.")
 
 
 def window(now: Instant, targets: Targets, *, active: bool) -> str:

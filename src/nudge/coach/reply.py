@@ -75,7 +75,7 @@ class Reply:
     recent_context: str = ""
     well_formed: bool = True
 
-    def words(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
+    def shown(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
         """What the person reads: the reply, then what was done and what was not. `unchanged` are the actions that left
         their document as it was."""
         done = [confirm(action, now, targets, changed=action not in unchanged) for action in self.actions]

@@ -16,6 +16,7 @@ from typing import Any
 from nudge.attention.restraint import recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
 from nudge.queue.records import Record, moment, text, texts, whole
+from nudge.text import short
 
 CONTINUE = "Want to continue the review?"
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
@@ -176,7 +177,9 @@ def summary(review: Review) -> str:
     """The review on one line of MEMORY.md."""
     asked = questions(review.goals)
     parts = [
-        f"{question.label}: {_short(answer)}" for question, answer in zip(asked, review.answers, strict=False) if answer
+        f"{question.label}: {short(answer, _LONGEST)}"
+        for question, answer in zip(asked, review.answers, strict=False)
+        if answer
     ]
     remark = "" if review.status is Status.DONE else f" ({review.status.value}, {len(review.answers)} of {COUNT})"
     return f"{review.week}:{remark} {'; '.join(parts) or 'no answers'}"
@@ -246,11 +249,6 @@ def _skip(review: Review) -> Step:
         "Skipped for this week. I've kept what you said." if kept.summary else "Skipped for this week. No harm done."
     )
     return Step(skipped, (words,), kept)
-
-
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip()}…"
 
 
 LOOKING_BACK = "Looking back"

@@ -12,9 +12,8 @@ from typing import Any
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.memory import forbids, shorten
-from nudge.coach.review import ask
-from nudge.coach.small_talk import chat, pick
+from nudge.coach.memory import forbids
+from nudge.coach.small_talk import chat, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -78,7 +77,7 @@ _ABOUT_SLEEP = "sleep bed bedtime late"
 
 def answer(facts: CoachFacts) -> dict[str, Any] | str:
     """The answer for the facts' purpose: a decision for a heartbeat, a reply with actions for a conversation, a text
-    for a briefing, a review or a summary. A briefing with nothing to say is empty.
+    for a briefing. A briefing with nothing to say is empty.
 
     >>> from nudge.instants import Instant
     >>> answer(CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT))["action"]
@@ -89,14 +88,13 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
             return _heartbeat(facts)
         case Purpose.CONVERSATION:
             reply, actions = chat(facts)
-            return {"reply": reply, "actions": actions, "recent_context": _context(facts, facts.text)}
+            return {
+                "reply": reply,
+                "actions": actions,
+                "recent_context": recap(facts.memory.recent_context, facts.text, facts.today),
+            }
         case Purpose.BRIEFING:
             return _briefing(facts)
-        case Purpose.REVIEW:
-            return ask(facts.review) if facts.review is not None and facts.review.in_progress else ""
-        case Purpose.SUMMARY:
-            last = next((turn.text for turn in reversed(facts.turns) if turn.role == "user"), "")
-            return _context(facts, last)
 
 
 def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
@@ -221,15 +219,3 @@ def _silence() -> dict[str, Any]:
 
 def _message(text: str, updates: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"action": "message", "message": text, "state_updates": updates or {}}
-
-
-def _context(facts: CoachFacts, said: str) -> str:
-    """The rolling summary: the last sentences of the one before, and what the person said now."""
-    words = " ".join(said.split()).strip()
-    if not words:
-        return facts.memory.recent_context
-    short = words if len(words) <= 120 else words[:119].rstrip() + "…"
-    plain = short.replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
-    earlier = [part for part in facts.memory.recent_context.split(". ") if part][-4:]
-    sentences = [part.rstrip(".") + "." for part in earlier]
-    return shorten(" ".join([*sentences, f"On {facts.today.isoformat()} they said “{plain}”."][-5:]))

@@ -12,12 +12,13 @@ from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.documents import one_line
 from nudge.coach.facts import CoachFacts
 from nudge.coach.goals import MOST_GOALS, TODAY, WEEK, Goal
-from nudge.coach.memory import COMMITMENTS, PREFERENCES, same
+from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError
 from nudge.instants import rfc3339
 from nudge.phrases import split_reminder
+from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
 """What is said, and the actions taken. What an action did is said by whoever carries it out."""
@@ -79,6 +80,15 @@ def chat(facts: CoachFacts) -> Answer:
         if match:
             return rule(facts, match)
     return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, words), []
+
+
+def recap(before: str, said: str, today: date) -> str:
+    """Recent Context by rule: the last sentences of the one before, and what the person said now."""
+    if not said.strip():
+        return before
+    plain = short(said, 120).replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
+    earlier = [part.rstrip(".") + "." for part in before.split(". ") if part][-4:]
+    return shorten(" ".join([*earlier, f"On {today.isoformat()} they said “{plain}”."]))
 
 
 def _restraint(words: str) -> str:

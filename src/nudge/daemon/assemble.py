@@ -9,29 +9,20 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.clock import Clock
 from nudge.coach.answering import Thinking
-from nudge.coach.background import Background
-from nudge.coach.command_look import no_budget
-from nudge.coach.conversation import KIND as TURN
+from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.document_files import DocumentFiles
-from nudge.coach.heartbeat import DecisionLog
-from nudge.coach.listening import Talking
-from nudge.coach.outside import SignOfLife, TextHistory
+from nudge.coach.heartbeat import Rhythm
+from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DocumentWatch, PersonDocuments
-from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.proactive import Proactive, Rhythm
-from nudge.coach.redact import Redactor
-from nudge.coach.store import Saying
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
-from nudge.queue.agents import IDLE_SINCE, Agent, Agents
-from nudge.queue.channel import Channel, Inbound
+from nudge.queue.agents import Agent, Agents
+from nudge.queue.channel import Channel
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher, Firing, Handler
-from nudge.queue.inbox import LETTERS as LETTERS
+from nudge.queue.dispatch import Dispatcher, Handler
 from nudge.queue.inbox import Priority
-from nudge.queue.outbox import Message
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover
@@ -50,17 +41,17 @@ from nudge.stores.store import SqlStore
 
 
 class NoCommands:
-    """Where there is no machine to run conditions on."""
+    """For a world that has no machine to run conditions on."""
 
     async def ask(self, question: Question) -> Verdict:
-        return Verdict(False, "commands are not run here")
+        return Verdict(False, "Commands are not run here.")
 
 
 @dataclass(frozen=True)
 class Ports:
     """The world a daemon lives in. The process, the simulator and the tests each bring their own.
 
-    `model` is the one that is paid for; without it the `rules` do all the thinking.
+    `model` is the one that is paid for; without it the `rules` answer everything.
     """
 
     store: SqlStore
@@ -72,11 +63,8 @@ class Ports:
     model: Model | None = None
     conditions: Conditions = field(default_factory=NoCommands)
     seeds: Seeds | None = None
-    history: TextHistory | None = None
-    sign_of_life: SignOfLife | None = None
     mailer: Mailer | None = None
-    redactor: Redactor | None = None
-    decision_log: DecisionLog = lambda line: None
+    outside: Outside = field(default_factory=Outside)
     is_coach: Callable[[Agent], bool] = lambda agent: True
     new_id: Callable[[], str] = random_id
 
@@ -130,76 +118,50 @@ class Daemon:
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
-        thinking = Thinking(store, ports.rules, self.spending if ports.model else None, outage=options.rhythm.every)
-        to_person = PersonReminders(self.reminders)
-        self.talking = Talking(
+        self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
+        self.coach = self._coach(ports, options)
+        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
+        self.dispatcher = Dispatcher(
             store,
             clock,
-            self.documents,
-            self.gate,
-            self.delivery,
-            thinking,
-            to_person,
-            history=ports.history,
-            redactor=ports.redactor,
-            budget_words=self._budget_words if ports.model else no_budget,
-            secrets=options.secrets,
-            poke=self.poke,
+            self._handlers(ports),
+            owner=options.owner,
+            longest_wait=options.longest_wait,
+            on_failure=self.coach.notices.failed,
         )
-        self.proactive = Proactive(
-            store,
+        self._is_coach = ports.is_coach
+        self._adopted: set[str] = set()
+        self._started = clock.now()
+
+    def _coach(self, ports: Ports, options: Options) -> Coach:
+        """The agents that talk to the person."""
+        spending = self.spending if ports.model else None
+        thinking = Thinking(self.store, ports.rules, spending, outage=options.rhythm.every)
+        return Coach(
+            self.store,
+            self.clock,
             self.documents,
-            self.gate,
-            self.delivery,
-            thinking,
-            to_person.due,
-            self.talking.start_review,
-            rhythm=options.rhythm,
-            history=ports.history,
-            sign_of_life=ports.sign_of_life,
-            decision_log=ports.decision_log,
-            secrets=options.secrets,
+            Governors(self.gate, self.delivery, self.reminders, thinking, spending),
+            ports.outside,
+            CoachOptions(options.rhythm, options.secrets),
+            self.poke,
         )
-        self.background = Background(
-            store,
-            self.documents,
-            self.gate,
-            thinking,
-            self.proactive.pings,
-            self.reminders.upcoming,
-            self._rests_until,
-            self.reminders.agent_replied,
-        )
-        handover = Handover(store, self._remind, self._letter_came)
-        firing = ReminderFiring(store, handover, self.gate, ports.conditions)
-        self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
-        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
-        handlers = {
+
+    def _handlers(self, ports: Ports) -> dict[str, Handler]:
+        """Who handles which kind of timer."""
+        handover = Handover(self.store, self.coach.post_reminder, self._letter_came)
+        handlers: dict[str, Handler] = {
             DELIVER: self.delivery.deliver,
-            REMINDER: firing.fire,
-            LETTERS: self._as_turn(self.background.run),
+            REMINDER: ReminderFiring(self.store, handover, self.gate, ports.conditions).fire,
             WAKE: self.spending.wake,
             SWEEP: self.spending.sweep,
             POOL: self.pools.sweep,
             MAIL: Alerts(ports.mailer).mail,
-            **self.talking.handlers(),
-            TURN: self._as_turn(self.talking.handlers()[TURN]),
-            **self.proactive.handlers(),
+            **self.coach.handlers(),
         }
         if self.seeding:
             handlers[ROUTINES] = self.seeding.poll
-        self.dispatcher = Dispatcher(
-            store,
-            clock,
-            handlers,
-            owner=options.owner,
-            longest_wait=options.longest_wait,
-            on_failure=self.proactive.on_failure,
-        )
-        self._is_coach = ports.is_coach
-        self._pays = ports.model is not None
-        self._adopted: set[str] = set()
-        self._started = clock.now()
+        return handlers
 
     async def start(self) -> None:
         """Bring the store in line with the home before the first timer fires."""
@@ -218,7 +180,7 @@ class Daemon:
             await self.gate.take_over(agent.name, now)
             await self.delivery.resume(agent.name, now)
             if self._is_coach(agent):
-                await self.proactive.start(agent.name, now)
+                await self.coach.start(agent.name, now)
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
 
@@ -236,10 +198,6 @@ class Daemon:
     def stop(self) -> None:
         self.dispatcher.stop()
 
-    async def hear(self, agent: str, update: Inbound) -> str:
-        """The person did something on a channel."""
-        return await self.talking.listener.hear(agent, update)
-
     async def status(self) -> Mapping[str, Any]:
         now = self.clock.now()
         next_due = await self.store.timers.next_due(now)
@@ -255,36 +213,8 @@ class Daemon:
             "spending": {agent.name: (await self.spending.state(agent.name, now)).public() for agent in agents},
         }
 
-    async def _remind(self, message: Message) -> int:
-        """A reminder to the person is part of the conversation: nobody says it twice, and "done" makes sense."""
-        number = await self.delivery.post(message)
-        await self.store.conversations.add(
-            Saying(message.agent, message.created_at, "assistant", message.text, message.kind)
-        )
-        return number
-
-    def _as_turn(self, handler: Handler) -> Handler:
-        """Note when the agent's turn ended: idle checks count from there."""
-
-        async def turn(firing: Firing) -> None:
-            await handler(firing)
-            await self.store.records.set(firing.timer.agent, IDLE_SINCE, self.clock.now())
-
-        return turn
-
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
         """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""
         there = await self.store.agents.get(agent)
         if there is not None and self._is_coach(there):
-            await self.background.arrived(agent, priority, now)
-
-    async def _rests_until(self, agent: str, now: Instant) -> Instant | None:
-        """A background run is new work: none is begun from 90 % on."""
-        if not self._pays:
-            return None
-        status = await self.spending.state(agent, now)
-        return None if status.state.may_start_task else status.refresh_at
-
-    async def _budget_words(self, agent: str, now: Instant) -> str:
-        status = await self.spending.state(agent, now)
-        return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
+            await self.coach.background.arrived(agent, priority, now)

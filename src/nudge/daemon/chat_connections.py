@@ -72,7 +72,7 @@ class ChatEndpoints:
         self._channel.listened()
         update = Inbound(self._daemon.clock.now(), text)
         try:
-            await self._daemon.talking.listener.hear(self._agent, update, typed=True)
+            await self._daemon.coach.listener.hear(self._agent, update, typed=True)
         except NudgeError as error:
             return {"error": str(error)}
         return {"ok": True}
@@ -88,7 +88,7 @@ class ChatEndpoints:
         end = clock.now() + int(seconds * SECOND)
         while True:
             self._channel.listened()
-            busy = await self._daemon.talking.thinking(self._agent)
+            busy = await self._daemon.coach.is_answering(self._agent)
             fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
             if fresh or clock.now() >= end:
                 return {

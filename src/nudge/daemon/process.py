@@ -103,7 +103,7 @@ async def _run(
     app = control_app(status, poke, daemon.stop, ChatEndpoints(daemon, agent, channel).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
     if own.capabilities.listens:
-        companions.append(Polling(own, daemon.talking, clock, agent).run())
+        companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
     try:

@@ -40,13 +40,13 @@ class TerminalChat:
 
     async def _hear(self, update: Inbound) -> None:
         try:
-            await self._daemon.hear(self._agent, update)
+            await self._daemon.coach.listener.hear(self._agent, update)
         except NudgeError as error:
             self._prompt.write(f"That did not work: {error}\n")
             self._prompt.flush()
 
     async def _answered(self) -> None:
-        while await self._daemon.talking.busy(self._agent):
+        while await self._daemon.coach.is_busy(self._agent):
             await self._daemon.clock.sleep(_LOOK_SECONDS)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:

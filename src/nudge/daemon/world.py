@@ -5,7 +5,8 @@ from __future__ import annotations
 from nudge.channels.healthcheck import Healthcheck
 from nudge.channels.smtp import SmtpMailer
 from nudge.clock import Clock
-from nudge.coach.proactive import Rhythm
+from nudge.coach.heartbeat import Rhythm
+from nudge.coach.outside import Outside
 from nudge.daemon.assemble import Options, Ports
 from nudge.daemon.set_up import pays
 from nudge.durations import parse_duration
@@ -41,11 +42,13 @@ def ports_of(settings: Settings, config: Config, store: SqlStore, clock: Clock, 
         model=model_of(settings, config, clock),
         conditions=CommandConditions(home.workspace, secrets=settings.secrets),
         seeds=HomeSeeds(home),
-        history=GitHistory(home),
-        sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
         mailer=SmtpMailer.from_settings(environment, config.spending.alert_to),
-        redactor=LogRedaction(home.logs, [home.chat_history]),
-        decision_log=DecisionFile(home.logs, settings.secrets),
+        outside=Outside(
+            history=GitHistory(home),
+            sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
+            redactor=LogRedaction(home.logs, [home.chat_history]),
+            decision_log=DecisionFile(home.logs, settings.secrets),
+        ),
         is_coach=lambda agent: is_coach(home, agent),
     )
 
