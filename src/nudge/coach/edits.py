@@ -86,7 +86,7 @@ def replace_prose(text: str, name: str, paragraph: str) -> str:
     stay."""
     line = one_line(paragraph)
     if not line:
-        raise UsageError("There is no text to write into the document.")
+        raise UsageError("An empty text cannot be written into a document.")
     if not _is_one(Kind.PARAGRAPH, line):
         line = f"\\{line}"
     document = Document.parse(_with_section(text, name))
