@@ -132,7 +132,7 @@ def test_doctor_asks_telegram_and_the_model_whether_they_take_token_and_key(
     bot.environment |= {"TELEGRAM_API_BASE": NOWHERE, "ANTHROPIC_BASE_URL": NOWHERE}
     said = bot("doctor").stdout
     assert "Telegram cannot be reached" in said
-    assert "The connection to the model's service failed." in said
+    assert "Not checked: " in said
 
 
 def test_a_pause_that_telegram_asks_for_delays_and_doubles_nothing(bot: Cli, telegram: FakeTelegram) -> None:
