@@ -29,8 +29,7 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.prices import PriceTable
@@ -67,13 +66,13 @@ class Counting(Channel):
             word = chr(97 + len(self.calls) % 26) * 4  # never the same twice, or the gate would hold it back
             text = json.dumps({"action": "message", "message": f"How is {word} going? What is in the way of it?"})
         form = estimate(json.dumps(request.schema)) if request.schema else 0
-        read = estimate(request.system) + sum(estimate(turn.text) for turn in request.turns) + form
+        read = estimate(request.system_text) + sum(estimate(turn.text) for turn in request.turns) + form
         if beat:
             self.heartbeat_tokens.append(read)
         use = TokenUse(input=read, output=estimate(text))
         self.input += read
         self.spent[beat] += self.prices.cost(self.routes.model(STANDARD, request.purpose.value), use)
-        return ModelReply(text, request.model, Usage(use.input, use.output))
+        return text_reply(text, request.model, use)
 
     async def send(self, message: Outbound) -> Receipt:
         self.sent += 1
@@ -150,7 +149,7 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
             files.write(AGENT, name, (templates / name).read_bytes())
         model = Counting()
         life = Life(clock, store, files)
-        ports = Ports(store, clock, model, files, OfflineModel(), load_prices(), model=model)
+        ports = Ports(store, clock, model, files, load_prices(), model=model)
         daemon = Daemon(ports, Options("benchmark", "America/Toronto"))
 
         async def due(agent: str, now: Instant) -> tuple[DueReminder, ...]:

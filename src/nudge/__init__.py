@@ -1,14 +1,20 @@
 """nudge: an always-on agent that acts on time, knows when not to interrupt, never overspends, and can prove it.
 
 What this module exports is the public API. Points in time are datetimes that know their zone; one without is refused.
-Names are loaded when they are first used, so that `import nudge` costs next to nothing.
+A number of money is dollars. Names are loaded when they are first used, so `import nudge` costs next to nothing.
+
+To export a name, add one line to the imports below.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+_CODE = sys._getframe().f_code
+_FOUND: dict[str, str] = {}
 
 if TYPE_CHECKING:
     from nudge.attention.bucket import PingBudget as PingBudget
@@ -26,6 +32,17 @@ if TYPE_CHECKING:
     from nudge.attention.rules import decide as decide
     from nudge.channels.terminal_approver import TerminalApprover as TerminalApprover
     from nudge.clock import SystemClock as SystemClock
+    from nudge.errors import BudgetExhaustedError as BudgetExhaustedError
+    from nudge.errors import InvalidPhraseError as InvalidPhraseError
+    from nudge.errors import InvalidScheduleError as InvalidScheduleError
+    from nudge.errors import LostLeaseError as LostLeaseError
+    from nudge.errors import NaiveDatetimeError as NaiveDatetimeError
+    from nudge.errors import NotConfiguredError as NotConfiguredError
+    from nudge.errors import NotFoundError as NotFoundError
+    from nudge.errors import NudgeError as NudgeError
+    from nudge.errors import RetryableError as RetryableError
+    from nudge.errors import StoreError as StoreError
+    from nudge.errors import UsageError as UsageError
     from nudge.home.prices import load_prices as load_prices
     from nudge.instants import as_instant as as_instant
     from nudge.phrases import split_reminder as split_reminder
@@ -39,6 +56,9 @@ if TYPE_CHECKING:
     from nudge.progress.extensions import ExtensionRequest as ExtensionRequest
     from nudge.progress.guard import AsyncGuard as AsyncGuard
     from nudge.progress.guard import Guard as Guard
+    from nudge.progress.guard_holds import AsyncHolds as AsyncHolds
+    from nudge.progress.guard_holds import Holds as Holds
+    from nudge.progress.guard_store import StoredGuards as StoredGuards
     from nudge.progress.guard_values import CallAllowed as CallAllowed
     from nudge.progress.guard_values import CallRefused as CallRefused
     from nudge.progress.guard_values import CallSettled as CallSettled
@@ -63,6 +83,7 @@ if TYPE_CHECKING:
     from nudge.progress.run_limits import BudgetEnforcementMode as BudgetEnforcementMode
     from nudge.progress.run_limits import EconomicsTuning as EconomicsTuning
     from nudge.progress.run_limits import RunLimits as RunLimits
+    from nudge.progress.store import Session as Session
     from nudge.progress.stored_pools import Pools as Pools
     from nudge.progress.tools import ToolKind as ToolKind
     from nudge.queue.agents import Agent as Agent
@@ -73,6 +94,7 @@ if TYPE_CHECKING:
     from nudge.spending.budgets import SpendingPlan as SpendingPlan
     from nudge.spending.governor import Spending as Spending
     from nudge.spending.ledger import HeldCall as HeldCall
+    from nudge.spending.lifecycle import AsleepError as AsleepError
     from nudge.spending.memory_ledger import Ledger as Ledger
     from nudge.spending.money import Money as Money
     from nudge.spending.money import format_money as format_money
@@ -80,88 +102,44 @@ if TYPE_CHECKING:
     from nudge.spending.routing import Routes as Routes
     from nudge.stores.open import open_store as open_store
     from nudge.tokens import TokenUse as TokenUse
-
-_PLACES = {
-    "Guard": "nudge.progress.guard",
-    "AsyncGuard": "nudge.progress.guard",
-    "most_tokens": "nudge.tokens",
-    "Agent": "nudge.queue.agents",
-    "Allow": "nudge.attention.rules",
-    "Allowance": "nudge.spending.allowance",
-    "Approval": "nudge.progress.extensions",
-    "Approver": "nudge.progress.extensions",
-    "Attention": "nudge.attention.rules",
-    "BudgetCheck": "nudge.progress.enforcement",
-    "BudgetEnforcementMode": "nudge.progress.run_state",
-    "BudgetPool": "nudge.progress.pool",
-    "Candidate": "nudge.attention.rules",
-    "Checkpoints": "nudge.progress.checkpoints",
-    "DayTurn": "nudge.spending.allowance",
-    "Defer": "nudge.attention.rules",
-    "EconomicsTuning": "nudge.progress.run_state",
-    "EnforcementLevel": "nudge.progress.enforcement",
-    "ExtensionRequest": "nudge.progress.extensions",
-    "HeldCall": "nudge.spending.ledger",
-    "Injection": "nudge.progress.injection",
-    "Kind": "nudge.attention.rules",
-    "Ledger": "nudge.spending.memory_ledger",
-    "LoopAction": "nudge.progress.loops",
-    "LoopDetector": "nudge.progress.loops",
-    "LoopKind": "nudge.progress.loops",
-    "LoopResult": "nudge.progress.loops",
-    "LoopTuning": "nudge.progress.loops",
-    "Meter": "nudge.spending.allowance",
-    "Money": "nudge.spending.money",
-    "Nudge": "nudge.progress.injection",
-    "Phase": "nudge.progress.phases",
-    "PhaseReport": "nudge.progress.phases",
-    "PhaseReserves": "nudge.progress.reserves",
-    "PhaseTracker": "nudge.progress.phases",
-    "PingBudget": "nudge.attention.bucket",
-    "Pools": "nudge.progress.stored_pools",
-    "PriceTable": "nudge.spending.prices",
-    "QuietHours": "nudge.attention.quiet",
-    "Refuse": "nudge.attention.rules",
-    "ReservationState": "nudge.progress.pool_rules",
-    "Routes": "nudge.spending.routing",
-    "Rule": "nudge.attention.rules",
-    "RunBudget": "nudge.progress.run_budget",
-    "RunLimits": "nudge.progress.run_state",
-    "Schedule": "nudge.schedules",
-    "Spending": "nudge.spending.governor",
-    "SpendingPlan": "nudge.spending.budgets",
-    "SystemClock": "nudge.clock",
-    "TerminalApprover": "nudge.channels.terminal_approver",
-    "TokenUse": "nudge.tokens",
-    "ToolKind": "nudge.progress.tools",
-    "UpcomingTask": "nudge.attention.forward_schedule",
-    "Urgency": "nudge.progress.injection",
-    "as_instant": "nudge.instants",
-    "background_preamble": "nudge.attention.preamble",
-    "compact": "nudge.progress.compaction",
-    "decide": "nudge.attention.rules",
-    "format_money": "nudge.spending.money",
-    "inject": "nudge.progress.injection",
-    "load_prices": "nudge.home.prices",
-    "open_store": "nudge.stores.open",
-    "split_reminder": "nudge.phrases",
-    "understand": "nudge.phrases",
-    "upcoming": "nudge.attention.forward_schedule",
-}
-
-__all__ = ["__version__", *_PLACES]
+    from nudge.tokens import estimate_tokens as estimate_tokens
+    from nudge.tokens import most_tokens as most_tokens
+    from nudge.tokens import token_use as token_use
 
 
-def __getattr__(name: str) -> Any:
-    from importlib import import_module
+def _places() -> dict[str, str]:
+    """Each public name and the module it comes from.
 
-    place = _PLACES.get(name)
-    if place is None:
-        raise AttributeError(f"module 'nudge' has no attribute {name!r}")
-    value = getattr(import_module(place), name)
-    globals()[name] = value
-    return value
+    The imports above are the only list. A type checker reads them, and we find them in the compiled code of this
+    module: every import is there to be seen, although these are never run.
+    """
+    import dis
+
+    if not _FOUND:
+        module = ""
+        for step in dis.get_instructions(_CODE):
+            if step.opname == "IMPORT_NAME":
+                module = step.argval
+            elif step.opname == "IMPORT_FROM" and module.startswith("nudge."):
+                _FOUND[step.argval] = module
+    return _FOUND
+
+
+if not TYPE_CHECKING:  # so that a type checker finds a wrong name
+
+    def __getattr__(name: str) -> Any:
+        """Load a public name when it is first used."""
+        from importlib import import_module
+
+        if name == "__all__":
+            value = ["__version__", *sorted(_places())]
+        elif place := _places().get(name):
+            value = getattr(import_module(place), name)
+        else:
+            raise AttributeError(f"module 'nudge' has no attribute {name!r}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return ["__version__", *sorted(_places())]

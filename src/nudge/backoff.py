@@ -37,6 +37,7 @@ class Policy(StrEnum):
     LISTENING = "listening"  # the person's channel cannot be read, or an update cannot be handled
     CONFLICT = "conflict"  # somebody else reads the same channel; its patience ends after one long poll
     STORE = "store"  # the database refuses: full disk, server away
+    MONEY = "money"  # a call waits for money that another process may give back
     LANE = "lane"  # an error that nobody expected stopped a lane
 
 
@@ -62,6 +63,7 @@ TABLE: Final[Mapping[Policy, Row]] = {
     Policy.LISTENING: Row((1, 2, 5, 15, 30, 60), heeds=300),
     Policy.CONFLICT: Row((3,)),
     Policy.STORE: Row((1, 2, 4, 8, 16)),
+    Policy.MONEY: Row((0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1)),
     Policy.LANE: Row((30,)),
 }
 

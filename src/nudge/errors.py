@@ -1,4 +1,4 @@
-"""Every error nudge raises on purpose.
+"""Every error that nudge raises on purpose.
 
 NudgeError                      exit 1   something failed; the message says what, why and the next step
 ├── UsageError                  exit 2   what was asked cannot be understood

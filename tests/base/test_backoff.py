@@ -36,6 +36,7 @@ ROWS = {
     Policy.LISTENING: ([1, 2, 5, 15, 30, 60], "repeats"),
     Policy.CONFLICT: ([3], "repeats"),
     Policy.STORE: ([1, 2, 4, 8, 16], "repeats"),
+    Policy.MONEY: ([0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1], "repeats"),
     Policy.LANE: ([30], "repeats"),
 }
 

@@ -124,7 +124,7 @@ async def test_a_refusal_says_why_and_no_secret(said: str, error: type[Exception
 async def test_a_wrong_password_an_untrusted_certificate_and_nobody_there() -> None:
     mailbox = Mailbox()
     with serving(mailbox, tls="starttls", auth=True) as port:
-        with pytest.raises(NotConfiguredError, match="user and password"):
+        with pytest.raises(NotConfiguredError, match="user name and password"):
             wrong = server(port, credentials="me%40example.com:wrong-one@")
             await SmtpMailer(wrong, tls=trusting(), timeout=5).send(MAIL)
         with pytest.raises(NotConfiguredError, match="not trusted"):
@@ -195,7 +195,7 @@ async def test_an_exceeded_budget_is_mailed_once_for_each_incident() -> None:
         await run_until_quiet(spending, store, alerts)
         assert len(mailbox.letters) == 1
         assert "$" not in mailbox.letters[0].get_payload(decode=True).decode()
-        await spending.budgets.top_up("coach", 30_000_000, clock.now())
+        await spending.budgets.top_up("coach", 30, clock.now())
         spending._model = PricedModel(costs(9_000_000))
         await spending.call("coach", question())
         await run_until_quiet(spending, store, alerts)
@@ -231,7 +231,7 @@ def test_a_mail_is_tried_again_and_given_up_after_a_day(in_store: Any) -> None:
         await clock.sleep(26 * 3600)
         row = (await store.outcomes.recent(agent="worker", kind="mail"))[0]
         assert (row.result, row.final) == (Result.FAILED, True)
-        assert (await feed(store, "failed"))[-1].startswith("⚠️ The mail “Agent stopped")
+        assert (await feed(store, "failed"))[-1].startswith("⚠️ Could not send the mail “Agent stopped")
         dispatcher.stop()
         await running
 

@@ -1,7 +1,8 @@
-"""Run the real `nudge` as a person does: another process, its own home."""
+"""Run the real `nudge` as a person does, in a home of its own: in another process, or faster, in this one."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -9,8 +10,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
+
+from nudge.cli.main import main
 
 NUDGE = [sys.executable, "-m", "nudge.cli.main"]
 NOWHERE = "http://127.0.0.1:9"
@@ -22,7 +27,9 @@ class Cli:
     def __init__(self, home: Path, environment: Mapping[str, str] | None = None) -> None:
         self.home = home
         kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC"))
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI"))
         }
         self.environment = {
             **kept,
@@ -57,6 +64,25 @@ class Cli:
         daemon = Daemon(self, process)
         daemon.wait_until_up()
         return daemon
+
+
+class CliHere(Cli):
+    """The same in this process: `main(argv)` with its environment. For what a process of its own would only make slow:
+    errors, reports, commands that write and end."""
+
+    def __call__(self, *words: str, code: int | None = 0, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            patch.dict(os.environ, self.environment, clear=True),
+            patch("sys.stdin", io.StringIO(stdin or "")),
+            patch("nudge.daemon.process.HomeLock.acquire", side_effect=AssertionError("a daemon would start here")),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            returned = main(list(words))
+        if code is not None:
+            assert returned == code, f"{words}: {returned}\n{out.getvalue()}\n{err.getvalue()}"
+        return subprocess.CompletedProcess(words, returned, out.getvalue(), err.getvalue())
 
 
 class Daemon:

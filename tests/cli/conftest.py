@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.cli import Cli
+from tests.cli.cli import Cli, CliHere
 
 
 @pytest.fixture
@@ -18,3 +18,16 @@ def home(cli: Cli) -> Cli:
     """The same with a home."""
     cli("init")
     return cli
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> CliHere:
+    """A nudge without a home, whose commands run in this process."""
+    return CliHere(tmp_path / "home")
+
+
+@pytest.fixture
+def here(fresh: CliHere) -> CliHere:
+    """The same with a home."""
+    fresh("init")
+    return fresh

@@ -16,7 +16,7 @@ from nudge.spending.governor import Spending
 from nudge.stores.open import open_store
 from nudge.testing import FakeAnthropic
 from tests.channels.test_smtp import Mailbox, serving
-from tests.cli.cli import Cli, until
+from tests.cli.cli import CliHere, until
 from tests.spending.kit import INPUT, PricedModel, costs, everything, question, spending_on
 
 DAILY = 1_000_000
@@ -24,11 +24,11 @@ WINDOW = 30 * DAILY
 TODAY = to_datetime(SystemClock().now()).date()
 
 
-def spend(home: Cli, usage: Any, max_tokens: int = 1_000, *, calls: int = 1) -> None:
+def spend(here: CliHere, usage: Any, max_tokens: int = 1_000, *, calls: int = 1) -> None:
     """Let the coach of this home make calls that cost so much, as its daemon would."""
 
     async def main() -> None:
-        store = await open_store(f"sqlite:///{home.home / 'nudge.db'}")
+        store = await open_store(f"sqlite:///{here.home / 'nudge.db'}")
         spending: Spending = spending_on(store, SystemClock(), WINDOW, PricedModel(usage))
         try:
             for _ in range(calls):
@@ -40,17 +40,17 @@ def spend(home: Cli, usage: Any, max_tokens: int = 1_000, *, calls: int = 1) -> 
 
 
 @pytest.fixture
-def paid(home: Cli) -> Cli:
+def paid(here: CliHere) -> CliHere:
     """A home with thirty dollars for thirty days, whose coach has spent 47 % of today."""
-    (home.home / "nudge.toml").write_text('[spending]\nwindow = "30.00"\n')
-    home("budget")
-    spend(home, costs(470_000))
-    return home
+    (here.home / "nudge.toml").write_text('[spending]\nwindow = "30.00"\n')
+    here("budget")
+    spend(here, costs(470_000))
+    return here
 
 
-def feed(home: Cli) -> list[str]:
+def feed(here: CliHere) -> list[str]:
     async def main() -> list[str]:
-        store = await open_store(f"sqlite:///{home.home / 'nudge.db'}")
+        store = await open_store(f"sqlite:///{here.home / 'nudge.db'}")
         lines = [line.text for line in await store.feed.after_id(0)]
         await store.close()
         return lines
@@ -58,31 +58,24 @@ def feed(home: Cli) -> list[str]:
     return asyncio.run(main())
 
 
-def fall_asleep(home: Cli) -> None:
-    spend(home, everything, 530_000 - INPUT)
-    assert home.json("budget")["state"] == "asleep"
+def fall_asleep(here: CliHere) -> None:
+    spend(here, everything, 530_000 - INPUT)
+    assert here.json("budget")["state"] == "asleep"
 
 
 @pytest.mark.parametrize(
     ("day_starts", "refreshes"),
     [("00:00 UTC", "19:00:00-05:00"), ("04:00", "23:00:00-05:00"), ("04:30 America/Panama", "04:30:00-05:00")],
 )
-def test_the_day_starts_when_the_file_says(home: Cli, day_starts: str, refreshes: str) -> None:
-    (home.home / "nudge.toml").write_text(f'[spending]\nday_starts = "{day_starts}"\nrenews = "2030-01-01"\n')
-    told = datetime.fromisoformat(home.json("budget")["refresh_at"])
+def test_the_day_starts_when_the_file_says(here: CliHere, day_starts: str, refreshes: str) -> None:
+    (here.home / "nudge.toml").write_text(f'[spending]\nday_starts = "{day_starts}"\nrenews = "2030-01-01"\n')
+    told = datetime.fromisoformat(here.json("budget")["refresh_at"])
     assert told.astimezone(timezone(timedelta(hours=-5))).isoformat()[11:] == refreshes
-    home("budget", "history")
-    home("config", "check")
+    here("budget", "history")
+    here("config", "check")
 
 
-@pytest.mark.parametrize("wrong", ["noon", "24:00", "04:00 Nowhere/Else", "4"])
-def test_a_start_of_the_day_that_is_none_is_refused(home: Cli, wrong: str) -> None:
-    (home.home / "nudge.toml").write_text(f'[spending]\nday_starts = "{wrong}"\n')
-    for command in (("budget",), ("config", "check")):
-        assert "spending.day_starts" in home(*command, code=4).stderr
-
-
-def test_people_see_percentages_and_operators_dollars(paid: Cli) -> None:
+def test_people_see_percentages_and_operators_dollars(paid: CliHere) -> None:
     shown = paid("budget").stdout
     assert shown.startswith("Budget: 47% used  █████████░░░░░░░░░░░  awake\nRefreshes ")
     assert "$" not in shown
@@ -98,7 +91,7 @@ def test_people_see_percentages_and_operators_dollars(paid: Cli) -> None:
     assert "Budget: 47% used" in feed(paid)
 
 
-def test_history_is_a_bar_for_each_day(paid: Cli) -> None:
+def test_history_is_a_bar_for_each_day(paid: CliHere) -> None:
     assert paid("budget", "history").stdout == f"{TODAY}  █████████░░░░░░░░░░░   47%\n"
     assert "$0.47 of $1.00" in paid("budget", "history", "--detail").stdout
     assert paid.json("budget", "history") == [{"day": TODAY.isoformat(), "percent": 47, "colour": "green"}]
@@ -109,17 +102,17 @@ def test_history_is_a_bar_for_each_day(paid: Cli) -> None:
 @pytest.mark.parametrize(
     "add_money",
     [
-        pytest.param(lambda home: home("budget", "top-up", "5.00"), id="top-up"),
-        pytest.param(lambda home: home("budget", "set", "--window", "100"), id="another window"),
+        pytest.param(lambda here: here("budget", "top-up", "5.00"), id="top-up"),
+        pytest.param(lambda here: here("budget", "set", "--window", "100"), id="another window"),
         pytest.param(
-            lambda home: (home.home / "nudge.toml").write_text(
+            lambda here: (here.home / "nudge.toml").write_text(
                 '[spending]\nwindow = "30.00"\ntier = "premium"\n[spending.windows]\npremium = "90.00"\n'
             ),
             id="another tier in the configuration",
         ),
     ],
 )
-def test_money_wakes_a_sleeper_while_the_daemon_runs(paid: Cli, add_money: Callable[[Cli], object]) -> None:
+def test_money_wakes_a_sleeper_while_the_daemon_runs(paid: CliHere, add_money: Callable[[CliHere], object]) -> None:
     fall_asleep(paid)
     with paid.start():
         add_money(paid)
@@ -128,7 +121,7 @@ def test_money_wakes_a_sleeper_while_the_daemon_runs(paid: Cli, add_money: Calla
     assert feed(paid).count("Agent paused until budget refresh") == 1
 
 
-def test_without_a_daemon_the_money_counts_at_once_and_the_wake_is_told_at_the_next_start(paid: Cli) -> None:
+def test_without_a_daemon_the_money_counts_at_once_and_the_wake_is_told_at_the_next_start(paid: CliHere) -> None:
     fall_asleep(paid)
     assert "awake" in paid("budget", "top-up", "5.00").stdout
     assert "Resuming — budget refreshed." not in feed(paid)
@@ -137,7 +130,7 @@ def test_without_a_daemon_the_money_counts_at_once_and_the_wake_is_told_at_the_n
 
 
 @pytest.mark.process
-def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(paid: Cli) -> None:
+def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(paid: CliHere) -> None:
     with FakeAnthropic() as service:
         service.reply({"reply": "Hello from the model.", "actions": [], "recent_context": ""}, times=50)
         paid.environment |= {"ANTHROPIC_API_KEY": service.api_key, "ANTHROPIC_BASE_URL": service.url}
@@ -158,7 +151,7 @@ def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(p
 
 
 @pytest.mark.process
-def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: Cli) -> None:
+def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: CliHere) -> None:
     mailbox = Mailbox()
     with serving(mailbox) as port:
         paid.environment["NUDGE_SMTP_URL"] = f"smtp://127.0.0.1:{port}?from=nudge@example.com&to=me@example.com"
@@ -177,14 +170,14 @@ def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: Cli) -> None:
     assert mailbox.letters[0]["To"] == "me@example.com"
 
 
-def test_set_without_flags_goes_back_to_what_the_file_says(paid: Cli) -> None:
+def test_set_without_flags_goes_back_to_what_the_file_says(paid: CliHere) -> None:
     paid("budget", "set", "--window", "100")
     assert "The window has $105.00 now, until " in paid("budget", "top-up", "5.00").stderr
     paid("budget", "set")
     assert "window  $0.47 of $35.00, $5.00 of it topped up" in paid("budget", "--detail").stdout
 
 
-def test_a_rest_that_pays_for_nothing_is_said(paid: Cli) -> None:
+def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
     spend(paid, costs(520_000))
     with pytest.raises(Exception, match="does not pay"):
         spend(paid, costs(1), 60_000)
@@ -197,41 +190,23 @@ def test_a_rest_that_pays_for_nothing_is_said(paid: Cli) -> None:
         (["budget", "top-up", "0"], 2, "changes nothing"),
         (["budget", "top-up", "much"], 2, "not an amount"),
         (["budget", "set", "--renews", "soon"], 2, "not a date"),
-        (["budget", "set", "--renews", "2020-01-01"], 2, "later than now"),
+        (["budget", "set", "--renews", "2020-01-01"], 2, "in the future"),
         (["budget", "--agent", "nobody"], 3, "no agent called"),
     ],
 )
-def test_mistakes_are_named_and_change_nothing(home: Cli, words: list[str], code: int, said: str) -> None:
-    assert said in home(*words, code=code).stderr
-    assert home.json("budget", "--detail")["detail"]["window"]["limit"] == 10_000_000
+def test_mistakes_are_named_and_change_nothing(here: CliHere, words: list[str], code: int, said: str) -> None:
+    assert said in here(*words, code=code).stderr
+    assert here.json("budget", "--detail")["detail"]["window"]["limit"] == 10_000_000
 
 
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        ('window = "a lot"', "spending.window"),
-        ('renews = "soon"', "spending.renews"),
-        ('tier = "golden"', "no tier called 'golden'"),
-        ("windows = 3", "spending.windows"),
-        ('tiers = "golden"', "spending.tiers"),
-        ('models.heartbeats = "x"', "unknown purpose 'heartbeats'"),
-    ],
-)
-def test_a_mistake_in_the_configuration_is_found_by_check_and_doctor(home: Cli, table: str, said: str) -> None:
-    (home.home / "nudge.toml").write_text(f"[spending]\n{table}\n")
-    assert said in home("config", "check", code=4).stderr
-    assert said in home("doctor", code=1).stdout
-    assert said in home("budget", code=4).stderr
-
-
-def test_doctor_warns_of_old_prices_and_of_mail_that_goes_to_nobody(home: Cli) -> None:
-    assert "prices" in home("doctor").stdout
-    assert "may have changed" not in home("doctor").stdout
+def test_doctor_warns_of_old_prices_and_of_mail_that_goes_to_nobody(here: CliHere) -> None:
+    assert "prices" in here("doctor").stdout
+    assert "may have changed" not in here("doctor").stdout
     old = TODAY - timedelta(days=91)
-    (home.home / "prices.toml").write_text(f"read = {old}\n")
-    checks = {check["check"]: check for check in home.json("doctor")["checks"]}
+    (here.home / "prices.toml").write_text(f"read = {old}\n")
+    checks = {check["check"]: check for check in here.json("doctor")["checks"]}
     assert (checks["prices"]["level"], "91 days ago" in checks["prices"]["text"]) == ("warning", True)
-    home.environment["NUDGE_SMTP_URL"] = "smtp://user:hunter2-secret@mail.example.com"
-    found = home("doctor", code=1).stdout
-    assert "Nobody is named whom alerts go to" in found
+    here.environment["NUDGE_SMTP_URL"] = "smtp://user:hunter2-secret@mail.example.com"
+    found = here("doctor", code=1).stdout
+    assert "No recipient for alerts" in found
     assert "hunter2" not in found

@@ -2,17 +2,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from pathlib import Path
 from typing import Any
-
-import pytest
 
 from nudge.cli.budget_text import budget_lines, detail_lines, every_day, history_line
 from nudge.cli.status_text import status_text
-from nudge.errors import ConfigError
-from nudge.home.folder import Home
-from nudge.home.settings import Settings
-from nudge.home.spending_plan import plan_of, routes_of
 from nudge.instants import HOUR, Instant, as_instant
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import SpendingPlan, SpendingStatus
@@ -92,53 +85,6 @@ def test_the_status_shows_each_agents_meter_and_the_banner_above_all() -> None:
     assert lines[0] == "coach: Agent stopped — daily budget exceeded"
     assert lines[-2:] == ["budget  coach: 117% used, budget exceeded", "budget  worker: 47% used, awake"]
     assert status_text(status, colour=True).startswith("\033[31mcoach: Agent stopped")
-
-
-def settings(**section: Any) -> Settings:
-    return Settings(Home(Path("/h")), {}, {"spending": section})
-
-
-@pytest.mark.parametrize(
-    ("section", "expected"),
-    [
-        pytest.param({}, SpendingPlan(10_000_000), id="nothing said"),
-        pytest.param(
-            {"window": "12.50", "renews": "2026-12-01"}, SpendingPlan(12_500_000, date(2026, 12, 1)), id="both"
-        ),
-        pytest.param(
-            {"renews": date(2026, 12, 1), "window": 5}, SpendingPlan(5_000_000, date(2026, 12, 1)), id="unquoted"
-        ),
-        pytest.param(
-            {"tier": "premium", "windows": {"premium": "50"}},
-            SpendingPlan(50_000_000, None, "premium"),
-            id="a tier's own",
-        ),
-        pytest.param(
-            {"tier": "gold", "tiers": {"gold": {}}}, SpendingPlan(10_000_000, None, "gold"), id="a tier of one's own"
-        ),
-    ],
-)
-def test_what_the_configuration_grants(section: dict[str, Any], expected: SpendingPlan) -> None:
-    assert plan_of(settings(**section)) == expected
-
-
-@pytest.mark.parametrize(
-    ("section", "said"),
-    [
-        pytest.param({"window": "much"}, "spending.window", id="no money"),
-        pytest.param({"renews": "soon"}, "spending.renews", id="no date"),
-        pytest.param({"tier": "gold"}, "no tier called 'gold'", id="an unknown tier"),
-        pytest.param({"tier": "premium", "windows": {"premium": "-1"}}, "spending.windows.premium", id="a debt"),
-    ],
-)
-def test_a_mistake_names_its_field(section: dict[str, Any], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        plan_of(settings(**section))
-
-
-def test_routes_of_all_tiers_and_of_one() -> None:
-    routes = routes_of(settings(models={"summary": "a"}, tiers={"premium": {"summary": "b"}}))
-    assert (routes.model("standard", "summary"), routes.model("premium", "summary")) == ("a", "b")
 
 
 def test_a_plan_is_read_back_as_it_was_written() -> None:

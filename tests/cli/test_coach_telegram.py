@@ -122,7 +122,7 @@ def test_doctor_asks_telegram_and_the_model_whether_they_take_token_and_key(
 ) -> None:
     online(bot, anthropic)
     said = bot("doctor").stdout
-    assert f"@nudge_fake_bot answers, and writes to {PERSON}" in said
+    assert f"@nudge_fake_bot works and writes to {PERSON}" in said
     assert "Anthropic takes the key" in said
     bot.environment |= {"TELEGRAM_BOT_TOKEN": "1:revoked", "ANTHROPIC_API_KEY": "sk-ant-revoked"}
     said = bot("doctor", code=1).stdout

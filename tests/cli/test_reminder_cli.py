@@ -70,7 +70,7 @@ def test_a_sentence_is_a_reminder_for_the_person(home: Cli) -> None:
     messages = [row["message"] for row in home.json("reminder", "list")]
     assert "take the pizza out" in messages
     assert len(messages) == 3
-    assert "These work" in home("reminder", "call mum some day", code=2).stderr
+    assert "Try " in home("reminder", "call mum some day", code=2).stderr
     assert "Did you mean 'list'?" in home("reminder", "lisst", code=2).stderr
     assert "add a reminder, with all options" in home("reminder", code=2).stdout
 

@@ -17,13 +17,14 @@ from nudge.coach.prompt_text import estimate
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply, user
 from nudge.queue import channel
 from nudge.queue.channel import Outbound, Receipt
 from nudge.queue.outcomes import Outcome
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.coach.rig import AGENT, daemon_of, templates
 from tests.times import TORONTO
 
@@ -65,7 +66,7 @@ class ScriptedModel:
         self.answers = list(answers) or ["HEARTBEAT_OK"]
         self.calls: list[ModelRequest] = []
         self.before_answer: Callable[[], Any] | None = None
-        self.usage: Usage | None = None
+        self.usage: TokenUse | None = None
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         self.calls.append(request)
@@ -74,11 +75,10 @@ class ScriptedModel:
             await self.before_answer()
         if isinstance(answer, Exception):
             raise answer
-        size = estimate(request.system) + sum(estimate(turn.text) for turn in request.turns)
-        usage = self.usage or Usage(input=size, output=20)
+        usage = self.usage or TokenUse(input=sum(estimate(text) for text in request.texts()), output=20)
         if isinstance(answer, str):
-            return ModelReply(answer, MODEL, usage)
-        return ModelReply("", MODEL, usage, data=answer)
+            return text_reply(answer, MODEL, usage)
+        return text_reply("", MODEL, usage, data=answer)
 
     async def close(self) -> None:
         return None
@@ -118,7 +118,7 @@ class World:
         self.gate = self.daemon.gate
         self.delivery = self.daemon.delivery
         self.dispatcher = self.daemon.dispatcher
-        self.thinking = self.coach.thinking
+        self.answering = self.coach.answering
         start = self.coach.review.start
 
         async def noted(agent: str, now: Instant, opening: str = "", **more: Any) -> None:
@@ -180,8 +180,8 @@ class World:
     async def spend_everything(self) -> None:
         """One call costs more than there is: from now on the agent sleeps."""
         assert self.model is not None
-        self.model.usage, answers = Usage(output=10**9), list(self.model.answers)
-        request = ModelRequest(Purpose.CONVERSATION, "", "", (Turn("user", "Hi"),), 100)
+        self.model.usage, answers = TokenUse(output=10**9), list(self.model.answers)
+        request = ModelRequest(Purpose.CONVERSATION, "", (), (user("Hi"),), 100)
         await self.daemon.spending.call(AGENT, request, self.clock.now())
         self.model.usage, self.model.answers = None, answers
         self.model.calls.clear()

@@ -18,8 +18,7 @@ from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
-from nudge.model import Model, ModelReply, ModelRequest, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import Model, ModelReply, ModelRequest, text_reply
 from nudge.queue.channel import Channel, Inbound
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.spending.budgets import SpendingPlan
@@ -49,7 +48,6 @@ def daemon_of(
         clock,
         channel,
         HomeDocuments(home),
-        OfflineModel(),
         load_prices(),
         model=model,
         outside=outside or Outside(),
@@ -82,8 +80,8 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, str):
-            return ModelReply(answer, request.model, Usage())
-        return ModelReply("", request.model, Usage(), data=answer)
+            return text_reply(answer, request.model)
+        return text_reply("", request.model, data=answer)
 
     async def close(self) -> None:
         return None

@@ -14,11 +14,11 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.channel import Inbound
 from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
+from nudge.reminders.conditions import NOT_JUDGED
 from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.reminder import Source, Status
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
@@ -45,7 +45,7 @@ class Scripted:
     async def complete(self, request: ModelRequest) -> ModelReply:
         self.asked.append(request)
         answer = self.answers.pop(0) if self.answers else "HEARTBEAT_OK"
-        return ModelReply(answer, request.model, Usage(100, 20))
+        return text_reply(answer, request.model, TokenUse(100, 20))
 
     async def close(self) -> None:
         return None
@@ -60,7 +60,7 @@ def live(
     async def main(clock: VirtualClock) -> None:
         store, channel = memory_store(), RecordingChannel()
         documents = HomeDocuments(Home(tmp_path))
-        ports = Ports(store, clock, channel, documents, OfflineModel(), load_prices(), model)
+        ports = Ports(store, clock, channel, documents, load_prices(), model)
         daemon = Daemon(ports, options)
         await daemon.start()
         running = asyncio.create_task(daemon.run())
@@ -96,7 +96,7 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         assert "Ping budget: 5/5 available (refills 1 every 90 min)." in lines
         running = [line for line in lines if line.endswith("[this task]")]
         assert running == ['- 2:30 PM: Chore-time routine -- "Review open tasks" (routines/chore-time.md) [this task]']
-        assert "regret" in question.system
+        assert "regret" in question.system_text
         assert (await daemon.gate.row("coach", clock.now())).budget.level_at(clock.now()) < 5_000_000
 
     live(scenario, tmp_path, model)
@@ -162,6 +162,19 @@ def test_a_condition_in_words_ends_its_reminder_when_the_agent_finds_it_met(tmp_
         assert (await daemon.reminders.get(number)).status is Status.COMPLETED
 
     live(scenario, tmp_path, model)
+
+
+def test_a_condition_in_words_that_no_model_reads_was_not_judged(tmp_path: Path) -> None:
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        for every, mode in (("50m", "each"), ("60m", "until"), ("70m", "once")):
+            await add(daemon, clock, asked("Run it", name=mode, every=every, count=1, prompt="Is it done?", mode=mode))
+        await clock.sleep(90 * 60)
+        assert channel.texts == []
+        rows = await daemon.store.outcomes.recent(kind="reminder")
+        assert {(row.result, row.reason) for row in rows} == {(Result.SKIPPED, NOT_JUDGED)}
+        assert len(rows) == 3
+
+    live(scenario, tmp_path)
 
 
 def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_not(tmp_path: Path) -> None:

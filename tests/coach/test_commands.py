@@ -318,8 +318,11 @@ def test_a_button_that_was_not_offered_does_nothing(coach: Any, data: str, messa
         number, carrier = await reminded(rig)
         before = await rig.reminders.get(number)
         named = message.format(message=carrier) if message else None
-        pressed = Inbound(rig.clock.now(), "", data.format(id=number), named, callback_id="c")
-        assert await rig.coach.listener.hear("coach", pressed) == OLD
+        pressed = Inbound(
+            rig.clock.now(), "", data.format(id=number), named, callback_id="c", id="press", cursor="behind it"
+        )
+        assert await rig.coach.listener.hear("coach", pressed, channel="here") == OLD
+        assert await rig.coach.listener.cursor("coach", "here") == "behind it"
         assert await rig.reminders.get(number) == before
 
     coach(scenario)

@@ -270,7 +270,7 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
         )
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
-        assert request.system.startswith("# Coach")
+        assert request.system_text.startswith("# Coach")
         assert "--- HEARTBEAT.md (evaluation checklist) ---" in request.turns[0].text
         assert request.schema is not None
 

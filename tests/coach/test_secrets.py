@@ -10,7 +10,7 @@ import pytest
 from nudge.home.command_conditions import CommandConditions
 from nudge.home.folder import Home
 from nudge.home.logs import configure_logs
-from nudge.home.settings import Settings
+from nudge.home.read_config import read_config
 from nudge.instants import SECOND
 from nudge.redaction import redact
 from nudge.reminders.conditions import Question
@@ -23,26 +23,26 @@ ENV = {
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings.read(Home(tmp_path), ENV)
+def secrets(tmp_path: Path) -> tuple[str, ...]:
+    return read_config(Home(tmp_path), ENV).secrets
 
 
 @pytest.mark.parametrize("part", ["second-half-of-the-token", "0c5c3b1e-health", "p@ssw0rd", "p%40ssw0rd"])
-def test_a_part_that_is_as_good_as_the_whole_is_hidden(settings: Settings, part: str) -> None:
-    assert redact(f"it said {part} aloud", settings.secrets) == "it said [hidden] aloud"
+def test_a_part_that_is_as_good_as_the_whole_is_hidden(secrets: tuple[str, ...], part: str) -> None:
+    assert redact(f"it said {part} aloud", secrets) == "it said [hidden] aloud"
 
 
-def test_a_word_of_an_address_is_no_secret(settings: Settings) -> None:
-    assert redact("a ping from hc.example", settings.secrets) == "a ping from hc.example"
+def test_a_word_of_an_address_is_no_secret(secrets: tuple[str, ...]) -> None:
+    assert redact("a ping from hc.example", secrets) == "a ping from hc.example"
 
 
 @pytest.mark.parametrize("ends", ["exit 0", "exit 1", "kill $$"])
-async def test_a_command_that_prints_the_keys_tells_nobody(settings: Settings, tmp_path: Path, ends: str) -> None:
+async def test_a_command_that_prints_the_keys_tells_nobody(secrets: tuple[str, ...], tmp_path: Path, ends: str) -> None:
     (tmp_path / "keys").write_text("\n".join(ENV.values()))
-    conditions = CommandConditions(lambda agent: tmp_path, secrets=settings.secrets)
+    conditions = CommandConditions(lambda agent: tmp_path, secrets=secrets)
     verdict = await conditions.ask(Question(f"cat keys; {ends}", "coach", "r-aaaaaa", 0, 20 * SECOND))
     assert "[hidden]" in verdict.output
-    for secret in settings.secrets:
+    for secret in secrets:
         assert secret not in verdict.output
 
 

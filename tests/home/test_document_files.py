@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nudge.home.documents import HomeDocuments, write_atomically
+from nudge.home.documents import HomeDocuments, write_document
 from nudge.home.folder import Home
 
 
@@ -74,7 +74,7 @@ def test_a_disk_that_refuses_leaves_the_old_text_and_no_litter(
 
     monkeypatch.setattr(*((os, "fsync") if step == "fsync" else (Path, "replace")), refuse)
     with pytest.raises(OSError, match="No space left"):
-        write_atomically(goals, b"new text")
+        write_document(goals, b"new text")
     monkeypatch.undo()
     assert goals.read_bytes() == b"old text"
     assert [path.name for path in goals.parent.iterdir()] == ["GOALS.md"]
@@ -94,7 +94,7 @@ def test_the_new_text_is_on_the_disk_before_it_takes_the_name(goals: Path, monke
 
     monkeypatch.setattr(os, "fsync", noting_fsync)
     monkeypatch.setattr(Path, "replace", noting_replace)
-    write_atomically(goals, b"new text")
+    write_document(goals, b"new text")
     assert steps == ["file", "rename", "folder"]
 
 

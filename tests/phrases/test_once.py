@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.errors import NaiveDatetimeError
+from nudge.errors import NaiveDatetimeError, UsageError
 from nudge.instants import SECOND, Instant, from_local, rfc3339, to_datetime
 from nudge.phrases import dateparser_gate, split_reminder, understand, understand_duration
 from nudge.phrases.tokens import VOCABULARY, Kind, tokenize
@@ -272,3 +272,15 @@ def test_a_moment_is_a_datetime_that_knows_its_zone() -> None:
     for ask in (understand, split_reminder, understand_duration):
         with pytest.raises(NaiveDatetimeError):
             ask("in 2h", now.replace(tzinfo=None), TORONTO)
+
+
+def test_a_zone_is_a_zone_or_its_name() -> None:
+    name = "America/Toronto"
+    by_name, by_zone = understand("friday 5pm", NOW, name), understand("friday 5pm", NOW, TORONTO)
+    assert by_name == by_zone
+    assert by_name.echo(NOW, name) == by_zone.echo(NOW, TORONTO)
+    assert by_name.first_at(name) == by_zone.first_at(TORONTO)
+    assert split_reminder("call mum friday 5pm", NOW, name) == split_reminder("call mum friday 5pm", NOW, TORONTO)
+    assert understand_duration("until 5pm", NOW, name) == understand_duration("until 5pm", NOW, TORONTO)
+    with pytest.raises(UsageError, match="no time zone called 'Toronto'"):
+        understand("friday 5pm", NOW, "Toronto")

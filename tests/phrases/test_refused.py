@@ -16,8 +16,8 @@ NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)
 
 REFUSED = [
     # phrase, what the message says about it
-    ("", "nothing"),
-    ("   ", "nothing"),
+    ("", "empty"),
+    ("   ", "empty"),
     ("at 5", "5am or 5pm"),
     ("5", "5am or 5pm"),
     ("at 5 tomorrow", "5am or 5pm"),
@@ -44,8 +44,8 @@ REFUSED = [
     ("3pm 4pm", "one time"),
     ("3pm or 4pm", "or"),
     ("tomorrow friday", "one day"),
-    ("thursday 20 march", "not a Thursday but a Friday"),
-    ("thursday 2026-02-20", "not a Thursday but a Friday"),
+    ("thursday 20 march", "a Friday, not a Thursday"),
+    ("thursday 2026-02-20", "a Friday, not a Thursday"),
     ("now", "now"),
     ("asap", "asap"),
     ("soon", "soon"),
@@ -114,7 +114,7 @@ REFUSED = [
     ("every friday at midnight", "11:59pm"),
     ("every day 9", "say at 9"),
     ("every day at 09:00:30", "whole minutes"),
-    ("every 1 day 2 hours", "one rhythm"),
+    ("every 1 day 2 hours", "not both"),
     ("every 999999999 hours", "100 years"),
     ("every second", "second"),
     ("friday every day", "one day"),
@@ -144,10 +144,18 @@ REFUSED = [
     ("lunes martes 10:00", "lunes"),
     ("morgen um 15 Uhr und 17 Uhr", "morgen"),
     ("marzo 10:00", "marzo"),
-    ("friday the 21st", "not a Friday but a Saturday"),
+    ("friday the 21st", "a Saturday, not a Friday"),
     ("a" * 500, "200"),
     ("3pm " * 60, "200"),
 ]
+
+
+def test_a_refusal_is_a_question_that_one_word_answers() -> None:
+    with pytest.raises(InvalidPhraseError) as refusal:
+        understand("at 5", NOW, TORONTO)
+    assert str(refusal.value) == (
+        'I can\'t read “at 5” as a time: 5am or 5pm? Try "tomorrow 9am", "in 2 hours" or "every weekday at 9".'
+    )
 
 
 @pytest.mark.parametrize(("phrase", "says"), REFUSED, ids=[f"{p[:40]!r} is refused" for p, _ in REFUSED])

@@ -55,7 +55,7 @@ def test_a_grant_adds_tokens_and_leaves_cost_duration_and_history_alone() -> Non
     assert (budget.limits.tokens, budget.limits.cost, budget.limits.duration, budget.limits.iterations) == (
         1_200_000,
         10_000_000,
-        7_200 * SECOND,
+        timedelta(hours=2),
         50,
     )
     assert (budget.account, budget.cost, budget.active_time, budget.iterations) == before

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from nudge.errors import UsageError
 from nudge.instants import SECOND, Instant
 from nudge.progress.enforcement import EnforcementLevel
+from nudge.progress.guard import Guard
 from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits
+from nudge.spending.money import Money
 from nudge.tokens import TokenUse
 
 STRICT, ADVISORY, SOFT = BudgetEnforcementMode
@@ -20,7 +24,30 @@ NOW = Instant(1_772_366_400 * SECOND)
 
 
 def test_defaults_are_a_million_tokens_ten_dollars_and_two_hours() -> None:
-    assert RunBudget().limits == RunLimits(tokens=1_000_000, cost=10_000_000, duration=7_200 * SECOND, iterations=None)
+    assert RunBudget().limits == RunLimits() == RunLimits(1_000_000, 10, timedelta(hours=2), None)
+    assert RunLimits().cost == 10_000_000
+
+
+@pytest.mark.parametrize("amount", [5, 5.0, "5", "$5.00", Decimal(5), Money(5_000_000)], ids=repr)
+def test_a_number_of_money_is_dollars_everywhere(amount: Any) -> None:
+    assert RunLimits(cost=amount).cost == RunBudget(max_cost=amount).limits.cost == 5_000_000
+    assert Guard(max_cost=amount).budget.limits.cost == 5_000_000
+    budget = RunBudget()
+    budget.record_call(TokenUse(), cost=amount)
+    assert budget.cost == 5_000_000
+
+
+def test_what_money_comes_back_is_taken_as_it_is() -> None:
+    first, second = RunBudget(max_cost=3), RunBudget()
+    first.record_call(TokenUse(), cost=1.25)
+    second.record_call(TokenUse(), cost=first.cost)
+    assert second.cost_all_runs == 1_250_000
+    assert RunBudget.within(replace(first.limits, tokens=5)).limits == RunLimits(tokens=5, cost=3)
+
+
+def test_limits_say_what_they_are() -> None:
+    assert repr(RunLimits(cost=2.5, iterations=50)) == "RunLimits(1,000,000 tokens, $2.50, 2:00:00, 50 iterations)"
+    assert repr(RunLimits(None, None, None)) == "RunLimits(none)"
 
 
 @pytest.mark.parametrize(
@@ -55,7 +82,7 @@ def test_a_limit_of_zero_or_less_is_refused(arguments: dict[str, Any]) -> None:
         ),
         pytest.param(
             {"budget_max_tokens": 5, "budget_max_cost": "0.50", "budget_max_duration": 0.5, "max_iterations": 50},
-            RunLimits(5, 500_000, 500_000, 50),
+            RunLimits(5, 0.50, timedelta(seconds=0.5), 50),
             id="everything said",
         ),
         pytest.param(

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,8 +43,43 @@ def test_importing_nudge_loads_nothing_heavy() -> None:
 
 
 def test_the_typed_names_and_the_loaded_names_are_the_same() -> None:
-    from pathlib import Path
+    """A type checker reads the source and we read the compiled code: both see the same list."""
+    tree = ast.parse(Path(nudge.__file__).read_text())
+    [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    typed = {}
+    for line in block.body:
+        assert isinstance(line, ast.ImportFrom)
+        for alias in line.names:
+            assert alias.name == alias.asname, "only `X as X` is an export to a type checker"
+            typed[alias.name] = line.module
+    assert typed == nudge._places()
+    assert nudge.__all__ == ["__version__", *sorted(typed)]
+    assert dir(nudge) == sorted(nudge.__all__)
 
-    text = Path(nudge.__file__).read_text()
-    typed = {line.split(" as ")[1].strip() for line in text.splitlines() if line.startswith("    from nudge.")}
-    assert typed == set(nudge.__all__) - {"__version__"}
+
+def test_every_public_name_can_be_imported_with_a_star() -> None:
+    names: dict[str, object] = {}
+    exec("from nudge import *", names)
+    assert set(nudge.__all__) <= set(names)
+
+
+def test_a_type_checker_sees_the_types_and_finds_a_wrong_name(tmp_path: Path) -> None:
+    from mypy import api
+
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import nudge\nnudge.Guard(max_tokens='many')\nnudge.nonsense\nreveal_type(nudge.load_prices())\n"
+    )
+    told, _, _ = api.run(["--strict", "--no-incremental", "--cache-dir", str(tmp_path), str(program)])
+    errors = [line.partition(": ")[2].partition("  ")[0] for line in told.splitlines()]
+    assert [line for line in errors if "max_tokens" in line]
+    assert 'error: Module has no attribute "nonsense"' in errors
+    assert 'note: Revealed type is "nudge.spending.prices.PriceTable"' in errors
+
+
+def test_the_errors_a_caller_must_catch_are_public() -> None:
+    from nudge import errors
+
+    needed = {"NudgeError", "UsageError", "BudgetExhaustedError", "NotFoundError", "StoreError", "RetryableError"}
+    assert needed <= set(nudge.__all__)
+    assert all(issubclass(getattr(nudge, name), errors.NudgeError) for name in needed)

@@ -18,8 +18,8 @@ from nudge.queue.delivery import HELD, REPEAT_MARK, Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.outbox import Message, Sending
 from nudge.queue.outcomes import Outcome, Result
+from nudge.reminders.handover import SecondLook
 from nudge.reminders.reminder import Source
-from nudge.reminders.second_look import SecondLook
 from nudge.reminders.service import Reminders
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore

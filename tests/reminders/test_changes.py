@@ -217,11 +217,11 @@ def test_an_answer_to_a_recurring_one_changes_nothing_but_the_answer(in_store: I
     async def scene(world: World) -> None:
         made = await world.add("x", every="30m", to_person=True)
         await world.run_for(31 * MINUTE)
-        assert len(await world.reminders.due_for_person("coach", world.now)) == 1
+        assert len(await world.reminders.open_for_person("coach", world.now)) == 1
         await getattr(world.reminders, answer)(made.id, world.now)
         assert (await world.state(made)).status is Status.ACTIVE
         assert await world.next_in(made) == HOUR
-        assert await world.reminders.due_for_person("coach", world.now) == []
+        assert await world.reminders.open_for_person("coach", world.now) == []
 
     play(in_store, scene)
 

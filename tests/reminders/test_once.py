@@ -23,12 +23,12 @@ def test_what_is_due_now_does_not_count_as_waiting_and_what_was_put_off_does(in_
         world = await World(clock, store).prepare()
         one = await world.add("Water the plants", in_="20m", to_person=True)
         await world.down_for(20 * MINUTE)
-        assert await world.reminders.due_for_person("coach", world.now) == []
+        assert await world.reminders.open_for_person("coach", world.now) == []
         await world.store.attention.create("coach", 5, 90, world.now, date(2026, 2, 18))
         await world.store.attention.set_requests("coach", Requests(quiet_until=Instant(world.now + HOUR)))
         await world.run_for(MINUTE)
-        (waiting,) = await world.reminders.due_for_person("coach", world.now)
-        assert (waiting.reminder.id, waiting.waiting) == (one.id, True)
+        (waiting,) = await world.reminders.open_for_person("coach", world.now)
+        assert (waiting.reminder.id, waiting.due_at) == (one.id, one.created_at + 20 * MINUTE)
 
     in_store(scenario)
 

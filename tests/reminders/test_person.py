@@ -117,12 +117,9 @@ def test_what_the_person_set_for_a_time_comes_at_that_time(in_store: InStore) ->
         await world.add("Deploy is through.", in_="1h", command="x", mode="once", to_person=True)
         await world.run_for(61 * MINUTE)
         assert sorted(world.channel.texts) == ["Call mum.", "Take the pill."]
-        waiting = await world.reminders.due_for_person("coach", world.now)
-        assert [(one.reminder.message, one.waiting) for one in waiting] == [
-            ("Deploy is through.", True),
-            ("Call mum.", False),
-            ("Take the pill.", False),
-        ]
+        waiting = await world.reminders.open_for_person("coach", world.now)
+        assert [one.reminder.message for one in waiting] == ["Deploy is through.", "Call mum.", "Take the pill."]
+        assert {one.due_at - NOON for one in waiting} == {HOUR}
 
     play(in_store, scene, quiet=(11, 14))
 

@@ -10,9 +10,9 @@ import pytest
 
 from nudge.attention.quiet import Person
 from nudge.errors import NotFoundError
+from nudge.home.config import Config, Environment
 from nudge.home.create import make_home
 from nudge.home.folder import Home
-from nudge.home.settings import Settings
 from nudge.instants import to_datetime
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import Result
@@ -107,15 +107,15 @@ async def filled(url: str) -> None:
 
 async def test_belongings_are_read_from_any_store(durable_url: str, tmp_path: Path) -> None:
     await filled(durable_url)
-    settings = Settings(Home(tmp_path), {"NUDGE_DATABASE_URL": durable_url}, {})
-    found = await read_belongings(settings, "coach", tmp_path)
+    config = Config(Home(tmp_path), Environment({"NUDGE_DATABASE_URL": durable_url}))
+    found = await read_belongings(config, "coach", tmp_path)
     assert sorted(one.message for one in found.reminders) == ["Gone by", "Paused", "Stand up"]
     assert found.agent is not None
     assert found.attention is not None
     assert found.attention.budget.capacity == 9
     with pytest.raises(NotFoundError, match="'nobody'"):
-        await read_belongings(settings, "nobody", tmp_path)
-    empty = Settings(Home(tmp_path / "empty"), {}, {})
+        await read_belongings(config, "nobody", tmp_path)
+    empty = Config(Home(tmp_path / "empty"))
     assert (await read_belongings(empty, "coach", tmp_path)).agent is None
 
 

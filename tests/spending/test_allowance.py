@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.errors import NaiveDatetimeError, UsageError
-from nudge.instants import as_instant, to_datetime
+from nudge.instants import Instant, as_instant, to_datetime
 from nudge.spending.allowance import Allowance, Colour, DayTurn, Meter, day_share
 from nudge.spending.money import Money
 
@@ -116,6 +116,30 @@ def test_a_budget_of_nothing_divides_nothing() -> None:
             id="four o'clock",
         ),
         pytest.param(
+            DayTurn.parse("04:00 America/Toronto"),
+            "2026-03-08T03:59:59-04:00",
+            "2026-03-08T04:00:00-04:00",
+            id="four o'clock on the day the clocks go forward",
+        ),
+        pytest.param(
+            DayTurn.parse("04:00 America/Toronto"),
+            "2026-11-01T03:59:59-05:00",
+            "2026-11-01T04:00:00-05:00",
+            id="four o'clock on the day the clocks go back",
+        ),
+        pytest.param(
+            DayTurn.parse("02:30 America/Toronto"),
+            "2026-03-08T01:59:59-05:00",
+            "2026-03-08T03:00:00-04:00",
+            id="a turn that the clocks skip comes right after",
+        ),
+        pytest.param(
+            DayTurn.parse("01:30 America/Toronto"),
+            "2026-11-01T01:29:59-04:00",
+            "2026-11-01T01:30:00-04:00",
+            id="a turn that comes twice counts the first time",
+        ),
+        pytest.param(
             DayTurn("Pacific/Apia"), "2011-12-29T23:59:59-10:00", "2011-12-31T00:00:00+14:00", id="a day that never was"
         ),
         pytest.param(
@@ -132,6 +156,21 @@ def test_the_turn_is_configurable(turn: DayTurn, before: str, after: str) -> Non
     allowance = Allowance.open("$30", start=late, turn=turn)
     assert as_instant(allowance.next_refresh(late)) == as_instant(turned)
     assert as_instant(allowance.next_refresh(turned)) > as_instant(turned)
+
+
+@pytest.mark.parametrize("hour", range(24))
+def test_every_day_of_a_year_turns_at_the_same_time_on_the_clock(hour: int) -> None:
+    turn = DayTurn.parse(f"{hour:02}:15 America/Toronto")
+    at = turn.start_of(date(2026, 1, 1))
+    for number in range(1, 366):
+        day = date(2026, 1, 1) + timedelta(days=number)
+        following = turn.after(at)
+        local = to_datetime(following, ZoneInfo("America/Toronto"))
+        assert turn.day_of(following) == day
+        assert turn.day_of(Instant(following - 1)) == day - timedelta(days=1)
+        skipped = day == date(2026, 3, 8) and hour == 2
+        assert local.strftime("%d %H:%M") == f"{day.day:02} " + ("03:00" if skipped else f"{hour:02}:15")
+        at = following
 
 
 def test_a_turn_takes_a_real_zone_and_less_than_a_day() -> None:
@@ -229,7 +268,7 @@ def test_top_ups_stay_when_the_subscription_changes() -> None:
 
 @pytest.mark.parametrize("renews", [november(1), date(2026, 10, 1)], ids=["now", "a day in the past"])
 def test_a_renewal_in_the_past_is_refused(renews: date) -> None:
-    with pytest.raises(UsageError, match="later than now"):
+    with pytest.raises(UsageError, match="in the future"):
         Allowance.open("$30", start=november(1), renews=renews)
 
 

@@ -179,6 +179,32 @@ def test_a_cancelled_caller_stays_cancelled_where_the_breaker_stops_it_too(in_st
     in_store(scenario)
 
 
+@pytest.mark.parametrize("fails", [True, False], ids=["with an error of its own", "as if nothing were"])
+def test_a_block_that_ends_in_the_moment_of_a_stop_ends_as_it_would(in_store: InStore, fails: bool) -> None:
+    """A stop from inside the block, as of a nested one, is delivered when the block writes its end."""
+
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        spending = spending_on(store, clock, WINDOW)
+
+        async def call() -> str:
+            async with spending.hold("coach", input_bound=100, max_tokens=1_000) as hold:
+                hold.settle(TokenUse(7))
+                spending._in_flight.stop("coach")
+                if fails:
+                    raise ModelUnavailableError
+            await clock.sleep(1)
+            return "went on"
+
+        task = asyncio.create_task(call())
+        (result,) = await asyncio.gather(task, return_exceptions=True)
+        assert isinstance(result, ModelUnavailableError) if fails else result == "went on"
+        assert task.cancelling() == 0
+        assert (await today(spending, clock))[1:] == (7, 0)
+
+    in_store(scenario)
+
+
 @pytest.mark.parametrize(
     ("purpose", "starts_task", "refused"),
     [

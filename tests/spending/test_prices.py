@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from nudge.errors import ConfigError, NotConfiguredError, UsageError
 from nudge.home.prices import load_prices
-from nudge.model import Usage
 from nudge.spending.money import parse_money
 from nudge.spending.prices import KINDS, Caching, PriceTable, lay_over
 from nudge.tokens import TokenUse, estimate_tokens, token_use
@@ -271,9 +270,9 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
     [
         pytest.param({}, "at least one model", id="empty"),
         pytest.param({"models": {"m": {"input": 1}}}, "both `input` and `output`", id="no output price"),
-        pytest.param({"models": {"m": {"input": 1, "output": -1}}}, "no price", id="negative"),
-        pytest.param({"models": {"m": {"input": 1, "output": "dear"}}}, "no price", id="words"),
-        pytest.param({"models": {"m": {"input": 1, "output": float("nan")}}}, "no price", id="not a number"),
+        pytest.param({"models": {"m": {"input": 1, "output": -1}}}, "not a price", id="negative"),
+        pytest.param({"models": {"m": {"input": 1, "output": "dear"}}}, "not a price", id="words"),
+        pytest.param({"models": {"m": {"input": 1, "output": float("nan")}}}, "not a price", id="not a number"),
         pytest.param({"models": {"m": {"inptu": 1, "output": 1}}}, "unknown key 'inptu'", id="a misspelt key"),
         pytest.param({"models": {"m": 3}}, "section", id="a number for a model"),
         pytest.param({"modles": {}}, "unknown key 'modles'", id="a misspelt section"),
@@ -285,13 +284,15 @@ def test_a_weight_moves_the_long_context_price_with_it() -> None:
         ),
         pytest.param(
             {"models": {n: {"input": 1, "output": 1, "aliases": ["x"]} for n in "ab"}},
-            "two models",
+            "Two models",
             id="one alias, two models",
         ),
-        pytest.param({**SMALL, "weights": {"opus": 5}}, "which tokens", id="a weight for no kind"),
-        pytest.param({**SMALL, "weights": {"gpt_output": 5}}, "does not know", id="a weight for an unknown family"),
-        pytest.param({**SMALL, "weights": {"opus_output": -1}}, "no weight", id="a negative weight"),
-        pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "no weight", id="a weight in words"),
+        pytest.param({**SMALL, "weights": {"opus": 5}}, "kind of tokens", id="a weight for no kind"),
+        pytest.param(
+            {**SMALL, "weights": {"gpt_output": 5}}, "not in the price table", id="a weight for an unknown family"
+        ),
+        pytest.param({**SMALL, "weights": {"opus_output": -1}}, "not a weight", id="a negative weight"),
+        pytest.param({**SMALL, "weights": {"opus_output": "heavy"}}, "not a weight", id="a weight in words"),
         pytest.param({**SMALL, "weights": {"unit": "x", "opus_output": 1}}, "unit", id="a unit in words"),
         pytest.param(
             {"models": {"m": {"input": 1, "output": 1}}, "weights": {"m_output": 1}},
@@ -339,11 +340,13 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
     ("text", "says"),
     [
         pytest.param("[models", "not readable as TOML", id="not TOML"),
-        pytest.param("[models.m]\ninput = 1\n", "needs both", id="half a price"),
+        pytest.param("[models.m]\ninput = 1\n", "set both", id="half a price"),
         pytest.param("models = 3", "models must be a section", id="a number for all models"),
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),
         pytest.param("weights = 5", "weights must be a section", id="a number for the weights"),
-        pytest.param('[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "no list", id="an alias without a list"),
+        pytest.param(
+            '[models.m]\ninput = 1\noutput = 1\naliases = "proxy"', "must be a list", id="an alias without a list"
+        ),
     ],
 )
 def test_a_broken_file_is_named(tmp_path: Path, text: str, says: str) -> None:
@@ -368,7 +371,8 @@ def test_the_shipped_file_states_every_kind_of_token() -> None:
     ("usage", "expected"),
     [
         pytest.param(TokenUse(1, 2), TokenUse(1, 2), id="our own"),
-        pytest.param(Usage(1, 2, 3, 4), TokenUse(1, 2, 3, 4), id="the model port's"),
+        pytest.param({"input": 1, "output": 2, "cache_write": 4}, TokenUse(1, 2, 0, 4), id="our own as JSON"),
+        pytest.param({"input_tokens": 0, "output_tokens": 0}, TokenUse(), id="a zero that was said is zero"),
         pytest.param(SimpleNamespace(input_tokens=1, output_tokens=2), TokenUse(1, 2), id="an object without a cache"),
         pytest.param(
             SimpleNamespace(
@@ -391,6 +395,47 @@ def test_the_shipped_file_states_every_kind_of_token() -> None:
             TokenUse(1, 2),
             id="nothing cached",
         ),
+        pytest.param(
+            {"input_tokens": 1, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 7}},
+            TokenUse(1, 9, reasoning=7),
+            id="an Anthropic reply's that thought",
+        ),
+        pytest.param(
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 15,
+                "prompt_tokens_details": {"cached_tokens": 4},
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            TokenUse(6, 5, 4, reasoning=3),
+            id="a chat completion's",
+        ),
+        pytest.param(
+            SimpleNamespace(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=None),
+            TokenUse(10, 5),
+            id="a local server's chat completion",
+        ),
+        pytest.param(
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 18,
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            TokenUse(10, 8, reasoning=3),
+            id="a chat completion's that counts reasoning beside the output",
+        ),
+        pytest.param(
+            SimpleNamespace(
+                input_tokens=10,
+                output_tokens=5,
+                input_tokens_details=SimpleNamespace(cached_tokens=4),
+                output_tokens_details=SimpleNamespace(reasoning_tokens=3),
+            ),
+            TokenUse(6, 5, 4, reasoning=3),
+            id="an OpenAI response's",
+        ),
     ],
 )
 def test_a_usage_is_read_in_the_form_it_comes(usage: object, expected: TokenUse) -> None:
@@ -398,7 +443,19 @@ def test_a_usage_is_read_in_the_form_it_comes(usage: object, expected: TokenUse)
 
 
 @pytest.mark.parametrize(
-    "usage", [None, 17, {}, {"input_tokens": 5}, {"input_tokens": "5", "output_tokens": 1}, {"input": -1, "output": 0}]
+    "usage",
+    [
+        None,
+        17,
+        {},
+        {"input_tokens": 5},
+        {"prompt_tokens": 5},
+        {"output_tokens": 5},
+        {"input_tokens": 5, "output_tokens": None},
+        {"input_tokens": "5", "output_tokens": 1},
+        {"input": -1, "output": 0},
+        {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 6}},
+    ],
 )
 def test_a_usage_that_cannot_be_read_is_refused_rather_than_free(usage: object) -> None:
     with pytest.raises(UsageError):

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from nudge import BudgetPool, LoopDetector, Phase, PhaseReserves, PhaseTracker, RunBudget, TokenUse
+from nudge import BudgetPool, Guard, LoopDetector, Phase, PhaseReserves, PhaseTracker, RunBudget, TokenUse
 from nudge.errors import UsageError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -85,6 +85,29 @@ def use_reserves(data: Any) -> None:
     assert PhaseReserves.from_json(data).enter(Phase.WRAPUP).spend(5).available >= 0
 
 
+def guard() -> Any:
+    run = Guard(1_000)
+    run.offer(["edit_file"])
+    run.before_call("m", 10, 20, now=NOW)
+    run.after_call(TokenUse(10, 5), now=NOW)
+    run.after_tool("grep", {"q": "x"}, result="no match", now=NOW)
+    run.before_call("m", 10, 20, now=NOW)
+    run.said("I will look.")
+    return run.state()
+
+
+def use_guard(data: Any) -> None:
+    run = Guard.from_state(data, running=True)
+    run.before_tool("grep", {"q": "x"}, now=NOW)
+    run.after_tool("grep", {"q": "x"}, result="no match", now=NOW)
+    call = run.before_call("m", 10, 20, now=NOW)
+    if call:
+        run.after_call(TokenUse(1, 1), call=call, now=NOW)
+    run.wrap_up()
+    run.before_call("m", 10, 20, now=NOW)
+    json.dumps(run.state())
+
+
 def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if isinstance(value, dict | list):
         for key in value if isinstance(value, dict) else range(len(value)):
@@ -111,6 +134,7 @@ def damaged(whole: Any, place: tuple[Any, ...], by: Any) -> Any:
         pytest.param(loops, use_loops, id="loop detector"),
         pytest.param(pool, use_pool, id="pool"),
         pytest.param(phases, use_phases, id="phase tracker"),
+        pytest.param(guard, use_guard, id="guard"),
         pytest.param(lambda: PhaseReserves(1_000).spend(40).to_json(), use_reserves, id="phase reserves"),
     ],
 )

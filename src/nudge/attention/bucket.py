@@ -33,6 +33,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from nudge.attention.reserve import PING, free_at, held_pings, ordered
+from nudge.defaults import MOST_PING_CAPACITY, MOST_PING_REFILL_MINUTES, PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.errors import UsageError
 from nudge.instants import (
     MINUTE,
@@ -134,8 +135,8 @@ class PingBudget:
     zone or its name. A bucket never changes: every method returns another one.
     """
 
-    capacity: int = 5
-    refill_minutes: int = 90
+    capacity: int = PING_CAPACITY
+    refill_minutes: int = PING_REFILL_MINUTES
     level: int = FULL
     last_refill: Instant | None = None
     critical_used: int = 0
@@ -147,15 +148,16 @@ class PingBudget:
     def __post_init__(self) -> None:
         if not isinstance(self.tz, tzinfo):
             object.__setattr__(self, "tz", as_zone(self.tz))
-        if type(self.capacity) is not int or not 0 < self.capacity <= MAX_CAPACITY:
+        if type(self.capacity) is not int or not 0 < self.capacity <= MOST_PING_CAPACITY:
             raise UsageError(
                 f"A ping budget cannot have a capacity of {self.capacity!r}.",
-                next_step=f"Give a whole number from 1 to {MAX_CAPACITY}, for instance 5.",
+                next_step=f"Give a whole number from 1 to {MOST_PING_CAPACITY}, such as {PING_CAPACITY}.",
             )
-        if type(self.refill_minutes) is not int or not 0 < self.refill_minutes <= MAX_REFILL_MINUTES:
+        if type(self.refill_minutes) is not int or not 0 < self.refill_minutes <= MOST_PING_REFILL_MINUTES:
             raise UsageError(
                 f"A ping budget cannot refill every {self.refill_minutes!r} minutes.",
-                next_step=f"Give a whole number of minutes from 1 to {MAX_REFILL_MINUTES}, for instance 90.",
+                next_step=f"Give a whole number of minutes from 1 to {MOST_PING_REFILL_MINUTES}, such as "
+                f"{PING_REFILL_MINUTES}.",
             )
         full = self.capacity * PING
         if self.level == FULL or self.level > full:
@@ -169,8 +171,8 @@ class PingBudget:
         now: Moment,
         *,
         available: int | float | str | Decimal | None = None,
-        capacity: int = 5,
-        refill_minutes: int = 90,
+        capacity: int = PING_CAPACITY,
+        refill_minutes: int = PING_REFILL_MINUTES,
         tz: Zone | tzinfo = UTC,
     ) -> PingBudget:
         """The bucket as of `now`: full, or with `available` pings in it.
@@ -312,8 +314,8 @@ class PingBudget:
             return cls(tz=tz)
         last_refill = data.get("last_refill")
         return cls(
-            capacity=whole_number(data, "capacity", 5),
-            refill_minutes=whole_number(data, "refill_rate_minutes", 90),
+            capacity=whole_number(data, "capacity", PING_CAPACITY),
+            refill_minutes=whole_number(data, "refill_rate_minutes", PING_REFILL_MINUTES),
             level=level_of(data["available"]) if "available" in data else FULL,
             last_refill=None if last_refill is None else parse_rfc3339(str(last_refill)),
             critical_used=whole_number(data, "critical_used", 0),

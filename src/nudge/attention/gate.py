@@ -12,6 +12,7 @@ from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
+from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import MINUTE, Instant, as_instant, local_date
 from nudge.queue.records import Record, whole
 
@@ -36,8 +37,8 @@ class Gate:
         person_of: PersonOf,
         claims_of: ClaimsOf,
         *,
-        capacity: int = 5,
-        refill_minutes: int = 90,
+        capacity: int = PING_CAPACITY,
+        refill_minutes: int = PING_REFILL_MINUTES,
         budget: bool = True,
         reserve: bool = True,
     ) -> None:

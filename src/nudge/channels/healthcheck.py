@@ -1,4 +1,4 @@
-"""The dead-man's switch: a call to an address of the person's choice. Its silence is what somebody notices."""
+"""The dead-man's switch: calls an address that the person chose. Somebody notices when the calls stop."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ class Healthcheck:
         return "Healthcheck(…)"
 
     async def report(self) -> None:
-        """Raises RetryableError where nobody answers. The address is as good as a key: it appears in no message and in
-        no traceback."""
+        """Raises RetryableError if nobody answers. The address is a secret and appears in no message or traceback."""
         import httpx2
 
         from nudge.tls import tls_context

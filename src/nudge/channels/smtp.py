@@ -1,7 +1,7 @@
 """The Mailer port over SMTP: the standard library's client, in a thread.
 
 `NUDGE_SMTP_URL` is `smtps://user:password@host` (TLS from the start) or `smtp://…` (STARTTLS where the server has it).
-`?from=` and `?to=` name the addresses; without them, a user name that is an address stands in. The URL and its password
+`?from=` and `?to=` name the addresses; the default is the user name, if that is an address. The URL and its password
 never appear in an error.
 """
 
@@ -30,7 +30,7 @@ _STEP = "Write NUDGE_SMTP_URL like smtps://user:password@mail.example.com?to=you
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where mail goes and from whom. The password is not shown."""
+    """Where mail goes, and from whom. Its repr hides the password."""
 
     host: str
     port: int
@@ -42,21 +42,21 @@ class SmtpServer:
 
     @classmethod
     def parse(cls, url: str, to: str = "") -> SmtpServer:
-        """The server of a URL. `to` is what the configuration says and comes before the URL's own."""
+        """Read the URL. `to` from the configuration comes before the URL's own."""
         try:
             parts = urlsplit(url)
             port = parts.port
         except ValueError:
             raise NotConfiguredError("NUDGE_SMTP_URL is not a URL.", next_step=_STEP) from None
         if parts.scheme not in _PORTS or not parts.hostname:
-            raise NotConfiguredError("NUDGE_SMTP_URL names no mail server.", next_step=_STEP)
+            raise NotConfiguredError("NUDGE_SMTP_URL does not name a mail server.", next_step=_STEP)
         told = {name: values[-1] for name, values in parse_qs(parts.query).items()}
         user = unquote(parts.username or "")
         own = user if "@" in user else ""
         recipient = to or told.get("to", own)
         if not recipient:
             raise NotConfiguredError(
-                "Nobody is named whom alerts go to.", next_step="Set alert_to under [spending] in nudge.toml."
+                "No recipient for alerts.", next_step="Set alert_to under [spending] in nudge.toml."
             )
         return cls(
             host=parts.hostname,
@@ -89,7 +89,7 @@ class SmtpMailer:
             raise failure
 
     def _try(self, mail: Mail) -> NudgeError | None:
-        """The failure as a value: whatever the client raised holds its credentials and must not be chained."""
+        """Returns the failure: what the client raised holds credentials, so it must not become the cause of ours."""
         server = self._server
         try:
             with self._connected() as client:
@@ -99,7 +99,7 @@ class SmtpMailer:
         except NotConfiguredError as error:
             return error
         except smtplib.SMTPAuthenticationError:
-            return NotConfiguredError("The mail server does not accept the user and password.", next_step=_STEP)
+            return NotConfiguredError("The mail server does not accept the user name and password.", next_step=_STEP)
         except smtplib.SMTPRecipientsRefused as error:
             code, words = next(iter(error.recipients.values()))
             return self._refused(code, words)
@@ -126,7 +126,8 @@ class SmtpMailer:
                 client.ehlo()
             elif server.user and not _is_here(server.host):
                 raise NotConfiguredError(
-                    "The mail server offers no encryption, and the password is not sent without it.", next_step=_STEP
+                    "The mail server offers no encryption, and nudge does not send a password without it.",
+                    next_step=_STEP,
                 )
         except BaseException:
             client.close()

@@ -1,4 +1,4 @@
-"""Asks the person at this terminal, Y or N, with a deadline. Where nobody sits at a terminal the answer is no."""
+"""Asks the person at this terminal, Y or N, with a deadline. If nobody sits there, the answer is no."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Timeout = Callable[[float], AbstractAsyncContextManager[Any]]
 class TerminalApprover:
     """The Approver of a terminal. The prompt goes to stderr, so that stdout stays data.
 
-    A bare Enter and the end of input mean no; anything that is neither yes nor no is asked again until the deadline.
+    A bare Enter and the end of input mean no; any other answer than yes or no repeats the question until the deadline.
     What was typed before the question is thrown away, because a stray "y" must not spend money.
     """
 
@@ -36,8 +36,8 @@ class TerminalApprover:
         screen: IO[str] | None = None,
         read_line: Callable[[], Awaitable[str]] | None = None,
     ) -> None:
-        """`now` is the clock by which the request's deadline is read. `read_line` replaces the keyboard's own lines; it
-        gives a line with its end, or an empty text at the end of input."""
+        """`now` is the clock of the request's deadline. `read_line` replaces the keyboard; it returns a line with its
+        line break, or an empty text at the end of input."""
         self._now = now
         self._timeout = timeout
         self._keyboard = keyboard if keyboard is not None else sys.stdin
@@ -114,8 +114,8 @@ class TerminalApprover:
 
 
 def question(request: ExtensionRequest) -> str:
-    """The request in words. The reason was written by a model: control characters in it never reach the terminal, and
-    a long one is cut."""
+    """The request in words. A model wrote the reason: its control characters never reach the terminal, and a long one
+    is cut."""
     number = request.extensions_granted + 1
     return (
         f"The run asks for {request.additional_tokens:,} more tokens "

@@ -1,7 +1,7 @@
-"""A line of input at the bottom of a terminal, and what is said above it.
+"""A line of input at the bottom of a terminal, with the messages above it.
 
-On a terminal it has line editing and a history; elsewhere lines are read until there are no more. What is printed while
-somebody types goes above their line, which is then shown again as it was.
+A terminal gets line editing and a history; from a pipe, lines are read until there are no more. A message that comes
+while somebody types goes above their line, which is then shown again as it was.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _CLEAR = "\r\033[K"
 
 
 class Prompt:
-    """`write` and `flush` make it a stream for whoever prints. `read` blocks, so it belongs into a thread."""
+    """`write` and `flush` make it a stream for whoever prints. `read` blocks, so call it in a thread."""
 
     def __init__(
         self, stdin: TextIO, stdout: TextIO, *, colour: bool = False, history: Path | None = None, sign: str = "> "
@@ -34,7 +34,7 @@ class Prompt:
             self._prepare()
 
     def read(self) -> str | None:
-        """The next line, or None at the end of the input. Ctrl-C is the caller's to handle."""
+        """The next line, or None at the end of the input. The caller handles Ctrl-C."""
         if not self.interactive:
             line = self._stdin.readline()
             return line.rstrip("\r\n") if line else None
@@ -60,7 +60,7 @@ class Prompt:
         self._stdout.flush()
 
     def close(self) -> None:
-        """Give the terminal back as it was, also where the input was left in the middle of a line."""
+        """Restore the terminal, even if the input was left in the middle of a line."""
         if self._terminal is not None:
             import termios
 
@@ -86,7 +86,7 @@ class Prompt:
                 readline.read_history_file(self._history)
 
     def _remember(self, line: str) -> None:
-        """Line by line: what is taken out of the file later is not written back at the end."""
+        """Line by line, so that what is later removed from the file is not written back at the end."""
         if self._readline is None or not line.strip():
             return
         self._readline.add_history(line)

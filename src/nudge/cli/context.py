@@ -1,4 +1,4 @@
-"""What a command works with: the home, its settings, the store, the time, and whether people watch."""
+"""What a command works with: the home, its configuration, the store, the time, and whether people watch."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Coroutine
-from datetime import tzinfo
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from nudge.clock import SystemClock
+from nudge.home.config import Config
 from nudge.home.folder import Home
-from nudge.home.settings import Settings
+from nudge.home.read_config import read_config
 from nudge.inline import run_inline
 from nudge.instants import Instant, zone_of
 from nudge.stores.store import SqlStore
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 T = TypeVar("T")
 
@@ -28,19 +31,20 @@ class Context:
         self.now: Instant = SystemClock().now()
 
     @cached_property
-    def settings(self) -> Settings:
-        return Settings.read(self.home)
+    def config(self) -> Config:
+        """Read at the first use; mistakes in it end the command."""
+        return read_config(self.home)
 
     @cached_property
-    def zone(self) -> tzinfo:
-        return zone_of(self.settings.timezone)
+    def zone(self) -> ZoneInfo:
+        return zone_of(self.config.timezone)
 
     def with_store(self, work: Callable[[SqlStore], Coroutine[Any, Any, T]]) -> T:
         """Run `work(store)` to its end and close the store.
 
         SQLite answers inline, so its coroutines never wait and need no event loop: that saves its import.
         """
-        url = self.settings.database_url
+        url = self.config.database_url
         if url.startswith("sqlite:"):
             from nudge.stores.open import open_sqlite, sqlite_path
 

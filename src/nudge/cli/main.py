@@ -23,7 +23,7 @@ class Parser(argparse.ArgumentParser):
     """argparse, whose errors are ours: a sentence and the next step."""
 
     def error(self, message: str) -> NoReturn:
-        step = "Write --home before the command." if " --home" in message else f"See '{self.prog} --help'."
+        step = "Put --home before the command." if " --home" in message else f"See '{self.prog} --help'."
         raise UsageError(message[0].upper() + message[1:] + ".", next_step=step)
 
 
@@ -153,7 +153,7 @@ def help_text() -> str:
         lines.append(f"{section}:")
         lines += [f"  {name:<{width}}{entry.summary}" for name, entry in commands.items()]
         lines.append("")
-    lines.append("'nudge COMMAND --help' says more. The home is --home, else NUDGE_HOME, else ~/.nudge.")
+    lines.append("'nudge COMMAND --help' shows more. The home is --home, NUDGE_HOME or ~/.nudge, in that order.")
     return "\n".join(lines) + "\n"
 
 
@@ -164,7 +164,7 @@ def group_help(name: str, group: Group) -> str:
     if group.bare:
         options = parser_of(f"nudge {name}", group.bare).format_help().partition("\noptions:\n")[2].splitlines()[1:]
         lines += ["", f"  nudge {name} …  {group.bare.summary}", *(f"  {line}" for line in options)]
-    return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' says more."]) + "\n"
+    return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' shows more."]) + "\n"
 
 
 def _terminal_width() -> int:
@@ -195,7 +195,8 @@ def _say_error(error: NudgeError) -> None:
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = "\033[31merror:\033[0m" if colour else "error:"
-    sys.stderr.write(f"{label} {plain(redact(error.message))}\n")
+    for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
+        sys.stderr.write(f"{label} {line}\n")
     if error.next_step:
         sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
 
@@ -203,8 +204,8 @@ def _say_error(error: NudgeError) -> None:
 def _of_the_system(error: OSError) -> NudgeError:
     why = error.strerror or str(error)
     if error.filename is None:
-        return NudgeError(f"The system refused: {why}.", next_step="Check that there is room to write.")
-    return NudgeError(f"{error.filename} cannot be used: {why}.", next_step="Check that it is there and yours.")
+        return NudgeError(f"The system refused: {why}.", next_step="Check that there is space left on the disk.")
+    return NudgeError(f"{error.filename} cannot be used: {why}.", next_step="Check that it exists and that you own it.")
 
 
 def _drop_output() -> None:
@@ -215,20 +216,20 @@ def _drop_output() -> None:
 
 
 def _say_unexpected(words: list[str]) -> None:
-    """A mistake of nudge's own: where it happened, without the secrets that an exception may quote."""
+    """A bug in nudge: where it happened, without the secrets that an exception may quote."""
     import traceback
     from contextlib import suppress
 
     from nudge.home.folder import Home
-    from nudge.home.settings import Settings
+    from nudge.home.read_config import known_secrets
     from nudge.redaction import redact
     from nudge.text import plain
 
     secrets: tuple[str, ...] = ()
     with suppress(Exception):
-        secrets = Settings.read(Home.find(given=take_home(words)[0])).secrets
+        secrets = known_secrets(Home.find(given=take_home(words)[0]))
     sys.stderr.write(plain(redact(traceback.format_exc(), secrets)))
-    _say_error(NudgeError("This should not have happened: it is a mistake in nudge.", next_step="Please report it."))
+    _say_error(NudgeError("This is a bug in nudge.", next_step="Please report it."))
 
 
 if __name__ == "__main__":

@@ -163,17 +163,15 @@ def warn_unjudged(reminder: Reminder, context: Context) -> None:
 
 
 def has_model(context: Context) -> bool:
-    settings = context.settings
-    return bool(settings.environment.get("ANTHROPIC_API_KEY")) and settings.table.get("model") != "offline"
+    return context.config.provider is not None
 
 
 def reminders_of(context: Context, store: Any) -> Reminders:
     """The use cases over the store that a command has open."""
     from nudge.attention.quiet import Person
-    from nudge.instants import zone_of
     from nudge.reminders.service import Reminders
 
-    person = Person(zone_of(context.settings.timezone))
+    person = Person(context.zone)
     return Reminders(store, lambda agent: person)
 
 

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
 from typing import Any
 
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
 from nudge.text import plain
+
+_MOST = 1_000_000
+
+
+def number_from(least: int) -> Callable[[str], int]:
+    """A whole number of at least `least`, and of a size that a database takes."""
+
+    def number(text: str) -> int:
+        if not text.isdecimal() or len(text) > len(str(_MOST)) or not least <= int(text) <= _MOST:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {_MOST:,}")
+        return int(text)
+
+    return number
+
 
 COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "cyan": 36, "grey": 90}
 RESULT_COLOURS = {

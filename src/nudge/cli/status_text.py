@@ -10,7 +10,7 @@ from nudge.instants import parse_rfc3339
 
 
 def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
-    """The lines of `nudge status`. An agent that was stopped is said first, in red."""
+    """The lines of `nudge status`. What is wrong comes first, in colour."""
     now = parse_rfc3339(status["now"])
     up = span(now - parse_rfc3339(status["started_at"]))
     next_due = status["next_due"]
@@ -25,7 +25,16 @@ def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
     for agent, money in spending.items():
         meter = painted(f"{money['percent']}% used", money["colour"], colour)
         rows.append(("budget", f"{agent}: {meter}, {money['state'].replace('_', ' ')}"))
-    banners = [
-        painted(f"{agent}: {money['banner']}", "red", colour) for agent, money in spending.items() if money["banner"]
-    ]
-    return "\n".join([*banners, *(f"{name:<8}{value}" for name, value in rows)])
+    urgent = [f"{agent}: {money['banner']}" for agent, money in spending.items() if money["banner"]]
+    problems = []
+    for problem in status.get("problems") or ():
+        problems.append(painted(problem["text"], "red" if problem["level"] == "error" else "yellow", colour))
+        if problem["next_step"]:
+            problems.append(f"  next: {problem['next_step']}")
+    return "\n".join(
+        [
+            *(painted(text, "red", colour) for text in urgent),
+            *problems,
+            *(f"{name:<8}{value}" for name, value in rows),
+        ]
+    )

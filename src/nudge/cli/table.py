@@ -30,12 +30,12 @@ class Group(NamedTuple):
 
 SECTIONS: dict[str, dict[str, Command | Group]] = {
     "Start": {
-        "init": Command("init", "make a home with commented templates"),
+        "init": Command("init", "set up a home with commented templates"),
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
-        "status": Command("status", "what the daemon is doing"),
-        "stop": Command("stop", "end the daemon gracefully"),
-        "doctor": Command("doctor", "check everything, and mend what can be mended"),
+        "status": Command("status", "show what the daemon is doing"),
+        "stop": Command("stop", "stop the daemon gracefully"),
+        "doctor": Command("doctor", "check the whole set-up; --fix repairs what it can"),
     },
     "Time": {
         "reminder": Group(
@@ -61,45 +61,45 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         ),
     },
     "Look": {
-        "log": Command("log", "what happened: outcomes and activity"),
-        "inbox": Command("inbox", "what waits for an agent that you run yourself"),
-        "why": Command("why", "why it acted, or didn't"),
-        "simulate": Command("simulate", "what it would do in a week, and what that would cost"),
+        "log": Command("log", "show what happened"),
+        "inbox": Command("inbox", "read the inbox of an agent that you run yourself"),
+        "why": Command("why", "explain why it acted, or didn't"),
+        "simulate": Command("simulate", "preview a week: what it would do and what it would cost"),
     },
     "Attention": {
-        "ping-budget": Command("ping_budget", "how many unasked messages may still reach the person"),
+        "ping-budget": Command("ping_budget", "show how many unasked messages are left"),
     },
     "Spending": {
         "budget": Group(
-            "how much of today's budget is used",
+            "show and change the budget",
             {
-                "history": Command("budget_history", "a bar for each day"),
-                "top-up": Command("budget_top_up", "add money; a sleeping agent wakes"),
-                "set": Command("budget_set", "another window or renewal date"),
+                "history": Command("budget", "show each day as a bar", "history"),
+                "top-up": Command("budget", "add money; a sleeping agent wakes", "top_up"),
+                "set": Command("budget", "change the budget or the renewal date", "set_"),
             },
-            bare=Command("budget", "the meter, the state, and when it refreshes (--detail: dollars)"),
+            bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
         ),
     },
     "Set up": {
         "agent": Group(
-            "who there is",
+            "list and manage agents",
             {
-                "list": Command("agent_list", "all agents"),
-                "add": Command("agent_add", "add an agent from a role"),
-                "show": Command("agent_show", "one agent: role, timers, inbox"),
-                "remove": Command("agent_remove", "remove an agent; its history is kept"),
+                "list": Command("agent", "list agents", "list_"),
+                "add": Command("agent", "add an agent from a role", "add"),
+                "show": Command("agent", "show an agent: role, timers, inbox", "show"),
+                "remove": Command("agent", "remove an agent; its history is kept", "remove"),
             },
         ),
         "config": Group(
-            "the configuration",
+            "show and check the configuration",
             {
-                "path": Command("config_path", "where it is"),
-                "show": Command("config_show", "what is in force, defaults included"),
-                "check": Command("config_check", "check nudge.toml, .env and all roles"),
+                "path": Command("config", "show where the files are", "path"),
+                "show": Command("config", "show what is in force, defaults included", "show"),
+                "check": Command("config", "check nudge.toml, .env and all roles", "check"),
             },
         ),
-        "completion": Command("completion", "shell completion for bash, zsh or fish"),
-        "version": Command("version", "which nudge this is"),
+        "completion": Command("completion", "print shell completion for bash, zsh or fish"),
+        "version": Command("version", "print the version"),
     },
 }
 

@@ -13,7 +13,7 @@ from nudge.attention.gate import Gate
 from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import RULES, Answering
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.messages import Ping, Pings
@@ -22,7 +22,7 @@ from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
@@ -48,14 +48,14 @@ class Background:
         store: CoachStore,
         facts: FactReader,
         gate: Gate,
-        thinking: Thinking,
+        answering: Answering,
         pings: Pings,
         reminders: Reminders,
     ) -> None:
         self._store = store
         self._facts = facts
         self._gate = gate
-        self._thinking = thinking
+        self._answering = answering
         self._pings = pings
         self._reminders = reminders
 
@@ -78,7 +78,7 @@ class Background:
             return
         letter = letters[0]
         try:
-            decision, text = await self._think(firing, letter)
+            decision, text, judged = await self._think(firing, letter)
         except BudgetExhaustedError as error:  # there was money when we looked, and not enough for this
             until = error.refresh_at if isinstance(error, AsleepError) else Instant(now + LOOK_AGAIN)
             async with firing.settle() as settlement:
@@ -87,7 +87,7 @@ class Background:
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
             said = decision.message or (SKIP if decision.action is Action.OK else text)
-            await self._reminders.agent_replied(letter.id, said, now)  # a condition in words may end its reminder
+            await self._reminders.agent_replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)
             if decision.speaks and words:
                 await self._speak(settlement, letter, words, now)
@@ -100,7 +100,7 @@ class Background:
 
     async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
         """Until when a letter must wait, or None."""
-        rest = await self._thinking.rests_until(agent, now)
+        rest = await self._answering.rests_until(agent, now)
         if rest is not None and rest > now:
             return rest
         if letter.priority is Priority.IDLE:
@@ -111,7 +111,8 @@ class Background:
         decision = await self._gate.decide(agent, _candidate(letter), now)
         return decision.until if isinstance(decision, Defer) else None
 
-    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str]:
+    async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str, bool]:
+        """The decision, the answer's text, and whether a model gave it: rules cannot judge a condition in words."""
         agent, now = firing.timer.agent, firing.now
         targets = self._facts.targets(agent)
         state = await self._gate.state(agent, now)
@@ -123,15 +124,15 @@ class Background:
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._facts.for_heartbeat(agent, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
-        reply = await self._thinking.ask(agent, request, now, waited_for=False)
-        return parse_decision(reply.data if reply.data is not None else reply.text, now), reply.text
+        facts = await self._facts.for_heartbeat(agent, now, task=letter.body)
+        answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
+        return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.briefings import (
     PLANS,
     Briefing,
@@ -31,7 +31,7 @@ from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
 from nudge.errors import RetryableError
 from nudge.instants import HOUR, MINUTE, Instant, local_date
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, late_by
@@ -49,13 +49,13 @@ class Briefings:
         self,
         store: CoachStore,
         facts: FactReader,
-        thinking: Thinking,
+        answering: Answering,
         pings: Pings,
         review: ReviewTalk,
     ) -> None:
         self._store = store
         self._facts = facts
-        self._thinking = thinking
+        self._answering = answering
         self._pings = pings
         self._review = review
 
@@ -170,15 +170,15 @@ class Briefings:
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
-            facts=await self._facts.for_briefing(agent, kind, now),
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
-        text = (await self._thinking.ask(agent, request, now, waited_for=True)).text.strip()
+        facts = await self._facts.for_briefing(agent, kind, now)
+        text = (await self._answering.answer(agent, facts, request, now, waited_for=True)).text.strip()
         if not text or len(text) > LONGEST_MESSAGE or OK_WORD in text:
-            text = (await self._thinking.by_rules(request)).text.strip()
+            text = self._answering.by_rules(facts, request).text.strip()
         return text
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:

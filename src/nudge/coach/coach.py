@@ -9,7 +9,7 @@ from nudge.attention.gate import Gate
 from nudge.attention.requests import ASK_AGAIN, PersonRequests
 from nudge.clock import Clock
 from nudge.coach import commands
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.background import Background
 from nudge.coach.briefing_run import KIND as BRIEFING
 from nudge.coach.briefing_run import Briefings
@@ -50,7 +50,7 @@ class Governors:
     gate: Gate
     delivery: Delivery
     reminders: Reminders
-    thinking: Thinking
+    answering: Answering
     spending: Spending | None = None
 
 
@@ -75,11 +75,11 @@ class Coach:
         options: CoachOptions,
         poke: Callable[[], None] = lambda: None,
     ) -> None:
-        gate, delivery, thinking = governors.gate, governors.delivery, governors.thinking
+        gate, delivery, answering = governors.gate, governors.delivery, governors.answering
         self.store = store
         self.documents = documents
         self.gate = gate
-        self.thinking = thinking
+        self.answering = answering
         self.outside = outside
         self._clock = clock
         self._delivery = delivery
@@ -96,16 +96,16 @@ class Coach:
         self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
-        self.conversation = Conversation(store, self.facts, thinking, self.replies, self.changes, self.review)
+        self.conversation = Conversation(store, self.facts, answering, self.replies, self.changes, self.review)
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 
         self.notices = Notices(store, documents, self.pings, options.secrets)
-        self.briefings = Briefings(store, self.facts, thinking, self.pings, self.review)
+        self.briefings = Briefings(store, self.facts, answering, self.pings, self.review)
         self.heartbeat = Heartbeat(
-            store, self.facts, thinking, self.pings, self.notices, outside, rhythm=options.rhythm
+            store, self.facts, answering, self.pings, self.notices, outside, rhythm=options.rhythm
         )
-        self.background = Background(store, self.facts, gate, thinking, self.pings, governors.reminders)
+        self.background = Background(store, self.facts, gate, answering, self.pings, governors.reminders)
         self.housekeeping = Housekeeping(store, documents, self.facts, self.briefings, self.pings, outside)
 
     def handlers(self) -> Mapping[str, Handler]:

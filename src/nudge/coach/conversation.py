@@ -14,7 +14,7 @@ from typing import Any
 
 from nudge.attention.restraint import recognise
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.changes import ActionFailedError, Changes, Done
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
@@ -29,7 +29,7 @@ from nudge.coach.small_talk import chat, recap
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, assistant, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
@@ -93,14 +93,14 @@ class Conversation:
         self,
         store: CoachStore,
         facts: FactReader,
-        thinking: Thinking,
+        answering: Answering,
         replies: Replies,
         changes: Changes,
         review: ReviewTalk,
     ) -> None:
         self._store = store
         self._facts = facts
-        self._thinking = thinking
+        self._answering = answering
         self._replies = replies
         self._changes = changes
         self._review = review
@@ -124,15 +124,14 @@ class Conversation:
         request = ModelRequest(
             Purpose.CONVERSATION,
             "",
-            built.system,
-            tuple(Turn(role, text) for role, text in built.turns),
+            (cached(built.system),),
+            tuple(user(text) if role == "user" else assistant(text) for role, text in built.turns),
             ANSWER_TOKENS,
             schema=REPLY_SCHEMA,
-            facts=facts,
             attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
         )
         try:
-            answer = await self._thinking.ask(agent, request, now, waited_for=True)
+            answer = await self._answering.answer(agent, facts, request, now, waited_for=True)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
@@ -141,8 +140,7 @@ class Conversation:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
-        said = answer.data if answer.data is not None else answer.text
-        reply = parse_reply(said, facts.now, facts.targets, forwarded=heard.forwarded)
+        reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=heard.forwarded)
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
             restrained = not heard.forwarded and recognise(heard.text) is not None

@@ -13,13 +13,12 @@ from typing import Any
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.requests import make_quieter
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.answering import STAND_IN, Thinking
+from nudge.coach.answering import Answer, Answering
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.housekeeping import alive_timer
 from nudge.coach.judgment import (
     DECISION_SCHEMA,
-    LONGEST_SILENCE,
     Action,
     Decision,
     Judgment,
@@ -34,9 +33,10 @@ from nudge.coach.outside import Outside
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
+from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
-from nudge.instants import MINUTE, Instant, rfc3339
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn
+from nudge.instants import Instant, rfc3339
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
@@ -56,7 +56,7 @@ OVERTAKEN = "Your documents changed during the judgment. The next heartbeat read
 class Rhythm:
     """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes."""
 
-    every: int = 45 * MINUTE
+    every: int = HEARTBEAT
     change_gate: bool = True
     longest_silence: int = LONGEST_SILENCE
 
@@ -68,7 +68,7 @@ class Heartbeat:
         self,
         store: CoachStore,
         facts: FactReader,
-        thinking: Thinking,
+        answering: Answering,
         pings: Pings,
         notices: Notices,
         outside: Outside,
@@ -77,7 +77,7 @@ class Heartbeat:
     ) -> None:
         self._store = store
         self._facts = facts
-        self._thinking = thinking
+        self._answering = answering
         self._pings = pings
         self._notices = notices
         self._outside = outside
@@ -93,7 +93,7 @@ class Heartbeat:
     async def beat(self, firing: Firing) -> None:
         """Handle one heartbeat: one outcome, whatever happens, and the next one on the same grid."""
         agent, now = firing.timer.agent, firing.now
-        if await self._thinking.asleep(agent, now):
+        if await self._answering.asleep(agent, now):
             await self._pass(firing, Result.SUPPRESSED, "Asleep until the budget is refreshed.", ASLEEP)
             return
         objection = await self._pings.objection(agent, Candidate(Kind.HEARTBEAT), now)
@@ -112,15 +112,14 @@ class Heartbeat:
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=facts,
             attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
         )
         try:
-            reply = await self._thinking.ask(agent, request, now, waited_for=False)
+            answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:
@@ -132,17 +131,17 @@ class Heartbeat:
         if self._facts.texts(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
-        await self._judged(firing, reply, current, asking.reason)
+        await self._judged(firing, answer, current, asking.reason)
 
-    async def _judged(self, firing: Firing, reply: ModelReply, current: Signature, why: str) -> None:
+    async def _judged(self, firing: Firing, answer: Answer, current: Signature, why: str) -> None:
         agent, now = firing.timer.agent, firing.now
-        decision = parse_decision(reply.data if reply.data is not None else reply.text, now)
+        decision = parse_decision(answer.content, now)
         async with firing.settle() as settlement:
             await self._carry_out(settlement, decision, now, why)
-            if not reply.details.get(STAND_IN):  # the model is asked again as soon as it is back
+            if not answer.stand_in:  # the model is asked again as soon as it is back
                 await self._store.records.set(agent, JUDGMENT, Judgment(now, current))
             await self._go_on(settlement)
-        self._log(settlement, decision.action.value, model=reply.model, message=decision.message)
+        self._log(settlement, decision.action.value, model=answer.model, message=decision.message)
 
     async def _pass(
         self, firing: Firing, result: Result, reason: str, rule: str = "", decision: str = "not asked"

@@ -19,11 +19,11 @@ from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.prompts import ago
 from nudge.coach.targets import Targets
+from nudge.defaults import LONGEST_SILENCE
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
 from nudge.queue.records import moment, text
 
-LONGEST_SILENCE = 3 * HOUR
 EVENING = time(17, 0)
 
 

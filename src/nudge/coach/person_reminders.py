@@ -66,7 +66,7 @@ class PersonReminders:
 
     async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
         """What waits to reach the person, or reached them and has no answer yet."""
-        found = await self._reminders.due_for_person(agent, now)
+        found = await self._reminders.open_for_person(agent, now)
         return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
 
     async def _mine(self, agent: str, reminder_id: str) -> Reminder:

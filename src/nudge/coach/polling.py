@@ -109,7 +109,11 @@ class Polling:
         for _ in range(_TYPING_TIMES):
             if not await self._coach.is_answering(self._agent):
                 return
-            await self._channel.show_typing()
+            try:
+                await self._channel.show_typing()
+            except NudgeError as error:  # the answer still comes
+                log.debug("No typing sign: %s", redact(str(error)))
+                return
             await self._clock.sleep(TYPING_EVERY_SECONDS)
 
     async def _pause(self, error: BaseException) -> None:

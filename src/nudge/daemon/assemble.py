@@ -8,12 +8,13 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.clock import Clock
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering, ModelFor, Rules, answer_by_rules
 from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.document_files import DocumentFiles
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DocumentWatch, PersonDocuments
+from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
@@ -25,9 +26,8 @@ from nudge.queue.dispatch import Dispatcher, Handler
 from nudge.queue.inbox import Priority
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
-from nudge.reminders.handover import Handover
+from nudge.reminders.handover import Handover, SecondLook
 from nudge.reminders.reminder import KIND as REMINDER
-from nudge.reminders.second_look import SecondLook
 from nudge.reminders.seeding import ROUTINES, Seeding, Seeds
 from nudge.reminders.service import Reminders, random_id
 from nudge.spending.agent_ledger import SWEEP
@@ -51,22 +51,29 @@ class NoCommands:
 class Ports:
     """The world a daemon lives in. The process, the simulator and the tests each bring their own.
 
-    `model` is the one that is paid for; without it the `rules` answer everything.
+    `model` is the one that is paid for; without it the coach's `rules` answer. `model_for` makes one for each question
+    of the coach instead, from what it is about: that is how a simulation answers at a model's price.
     """
 
     store: SqlStore
     clock: Clock
     channel: Channel
     documents: DocumentFiles
-    rules: Model
     prices: PriceTable
     model: Model | None = None
+    model_for: ModelFor | None = None
+    rules: Rules = answer_by_rules
     conditions: Conditions = field(default_factory=NoCommands)
     seeds: Seeds | None = None
     mailer: Mailer | None = None
     outside: Outside = field(default_factory=Outside)
     is_coach: Callable[[Agent], bool] = lambda agent: True
     new_id: Callable[[], str] = random_id
+
+    @property
+    def pays(self) -> bool:
+        """Whether answers cost money."""
+        return self.model is not None or self.model_for is not None
 
 
 @dataclass(frozen=True)
@@ -76,8 +83,8 @@ class Options:
     owner: str
     timezone: str = "UTC"
     longest_wait: float | None = None
-    capacity: int = 5
-    refill_minutes: int = 90
+    capacity: int = PING_CAPACITY
+    refill_minutes: int = PING_REFILL_MINUTES
     ping_budget: bool = True
     reserve: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
@@ -135,13 +142,15 @@ class Daemon:
 
     def _coach(self, ports: Ports, options: Options) -> Coach:
         """The agents that talk to the person."""
-        spending = self.spending if ports.model else None
-        thinking = Thinking(self.store, ports.rules, spending, outage=options.rhythm.every)
+        spending = self.spending if ports.pays else None
+        answering = Answering(
+            self.store, spending, rules=ports.rules, model_for=ports.model_for, outage=options.rhythm.every
+        )
         return Coach(
             self.store,
             self.clock,
             self.documents,
-            Governors(self.gate, self.delivery, self.reminders, thinking, spending),
+            Governors(self.gate, self.delivery, self.reminders, answering, spending),
             ports.outside,
             CoachOptions(options.rhythm, options.secrets),
             self.poke,

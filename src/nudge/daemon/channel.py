@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from nudge.channels import Setup, Stream, chosen, open_channel
 from nudge.home.config import Config
-from nudge.home.settings import Settings
 from nudge.queue.agents import DEFAULT
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def channel_of(
-    settings: Settings,
     config: Config,
     clock: Clock,
     *,
@@ -29,8 +27,8 @@ def channel_of(
     colour: bool = False,
 ) -> Channel:
     """The channel that the configuration names, ready to connect; `terminal` means that the person sits here."""
-    name = "terminal" if terminal else chosen(config.channel.kind, settings.environment)
-    setup = Setup(getattr(config, name, None), settings.environment, clock, screen, zone, colour)
+    name = "terminal" if terminal else chosen(config.channel.kind, config.environment)
+    setup = Setup(getattr(config, name, None), config.environment, clock, screen, zone, colour)
     return open_channel(name, setup)
 
 

@@ -1,191 +1,226 @@
-"""What `nudge doctor` looks at. Each check says what it found, and the next step where there is one."""
+"""One list of checks. `nudge doctor` runs all of them, `nudge config check` those of the configuration, and `nudge run`
+the same ones before it starts."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sqlite3
 import sys
-from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, TypeVar
 
+from nudge.daemon.config_checks import CONFIG_CHECKS
+from nudge.daemon.findings import Check, Finding, Subject
 from nudge.daemon.lock import holder_of
 from nudge.errors import NudgeError, RetryableError, StoreCorruptError, StoreError
-from nudge.home.folder import Home
+from nudge.home.config import Config
+from nudge.home.folder import Home, foreign
+from nudge.home.private_files import changeable
 from nudge.home.set_aside import set_aside
-from nudge.home.settings import ENV_NAMES, Settings, read_env_file
-from nudge.instants import Instant
 from nudge.stores.open import sqlite_path
 
 if TYPE_CHECKING:
     from nudge.queue.channel import Channel
 
-Level = Literal["ok", "warning", "error"]
+T = TypeVar("T")
+
 _LOW_DISK = 200 * 1024 * 1024
+_SERVICE_SECONDS = 5.0
 
 
-@dataclass(frozen=True)
-class Finding:
-    name: str
-    level: Level
-    text: str
-    next_step: str | None = None
-
-    def json(self) -> dict[str, Any]:
-        return {"check": self.name, "level": self.level, "text": self.text, "next_step": self.next_step}
+def examine(subject: Subject, checks: Sequence[Check]) -> list[Finding]:
+    """What all of them find. What two of them say is told once."""
+    findings: dict[str, Finding] = {}
+    for check in checks:
+        for found in _found(check, subject):
+            findings.setdefault(found.text, found)
+    return list(findings.values())
 
 
-Check = Callable[[Home, Instant, bool], Iterator[Finding]]
+def _found(check: Check, subject: Subject) -> Iterator[Finding]:
+    try:
+        yield from check.examine(subject)
+    except NudgeError as error:
+        yield Finding.of(check.name, error)
+    except OSError as error:
+        yield Finding(check.name, "error", f"{error.filename}: {error.strerror}.", "Check its owner and permissions.")
 
 
-def examine(home: Home, now: Instant, *, fix: bool = False) -> list[Finding]:
-    findings: list[Finding] = []
-    for name, check in CHECKS.items():
-        try:
-            findings += check(home, now, fix)
-        except NudgeError as error:
-            findings.append(Finding(name, "error", error.message, error.next_step))
-        except OSError as error:
-            findings.append(Finding(name, "error", f"{error.filename}: {error.strerror}", "Check its permissions."))
-    return findings
-
-
-def _python(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+def _python(subject: Subject) -> Iterator[Finding]:
     version = ".".join(str(part) for part in sys.version_info[:3])
     yield Finding("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
 
 
-def _home(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+def _home(subject: Subject) -> Iterator[Finding]:
+    home = subject.home
     if not home.exists:
-        if fix:
+        if subject.fix:
             from nudge.home.create import make_home
 
             make_home(home)
             yield Finding("home", "ok", f"made {home.path}")
         else:
-            yield Finding("home", "error", f"there is none at {home.path}", "Run 'nudge init'.")
+            yield Finding("home", "error", f"There is no nudge home at {home.path}.", "Run 'nudge init'.")
         return
     if not os.access(home.path, os.W_OK | os.X_OK):
-        yield Finding("home", "error", f"{home.path} cannot be written", "Check its owner and permissions.")
+        yield Finding("home", "error", f"{home.path} cannot be written.", "Check its owner and permissions.")
         return
     free = shutil.disk_usage(home.path).free
-    level: Level = "ok" if free > _LOW_DISK else "warning"
-    yield Finding(
-        "home", level, f"{home.path}, {free // 2**20:,} MiB free", None if level == "ok" else "Free some space."
-    )
-    if home.run.exists() and home.run.stat().st_mode & 0o077:
-        if fix:
-            home.run.chmod(0o700)
-            yield Finding("run", "ok", f"{home.run} is private again")
-        else:
-            yield Finding("run", "error", f"{home.run} is open to other users", "Run 'nudge doctor --fix'.")
-
-
-def _secrets(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    if fix and home.env_file.exists() and home.env_file.stat().st_mode & 0o077:
-        home.env_file.chmod(0o600)
-        yield Finding("secrets", "ok", f"{home.env_file} is private again")
-    environment = Settings.read(home).environment
-    for name, without in (
-        ("ANTHROPIC_API_KEY", "not set: the coach works by its own rules, offline"),
-        ("TELEGRAM_BOT_TOKEN", "not set: the coach lives in the terminal"),
-        ("NUDGE_HEALTHCHECK_URL", "not set: nobody notices if nudge dies"),
-        ("NUDGE_SMTP_URL", "not set: an exceeded budget is not mailed to anybody"),
-    ):
-        yield Finding("secrets", "ok", f"{name} {'is set' if environment.get(name) else without}")
-    for name in sorted(read_env_file(home.env_file).keys() - set(ENV_NAMES)):
-        if close := get_close_matches(name, ENV_NAMES, 1, 0.8):
-            yield Finding("secrets", "warning", f"{home.env_file} has {name}, which is not read", f"Write {close[0]}.")
-
-
-def _config(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.daemon.set_up import checked
-
-    settings = Settings.read(home)
-    checked(settings)
-    yield Finding("config", "ok", f"nudge.toml is valid; time zone {settings.timezone}")
-
-
-def _roles(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.home.seeds import HomeSeeds
-
-    yield Finding("roles", "ok", ", ".join(HomeSeeds(home).check_roles(now, Settings.read(home).timezone)) or "none")
-
-
-def _prices(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    from nudge.home.prices import load_prices
-
-    section = Settings.read(home).table.get("spending")
-    table = load_prices(home.path, weights=section.get("weights") if isinstance(section, dict) else None)
-    age = table.age_days(now)
-    text = f"{len(table.models)} models, " + ("without a date" if age is None else f"read {age} days ago")
-    if table.is_stale(now):
-        step = (
-            f"Compare with the provider's page, then write what differs and 'read = DATE' into {home.path}/prices.toml."
+    text = f"{home.path}, {free // 2**20:,} MiB free"
+    yield Finding("home", "ok", text) if free > _LOW_DISK else Finding("home", "warning", text, "Free some space.")
+    if home.socket.parent != home.run and home.socket.parent.exists() and foreign(home.socket.parent):
+        yield Finding(
+            "home", "error", f"{home.socket.parent} belongs to another user.", "Remove it, or use a shorter NUDGE_HOME."
         )
-        yield Finding("prices", "warning", f"{text}: they may have changed", step)
-    else:
-        yield Finding("prices", "ok", text)
 
 
-def _services(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
+def _permissions(subject: Subject) -> Iterator[Finding]:
+    """Who else can read or write. What decides which commands run is refused when it is read; here it is repaired, and
+    the rest of the home is looked at."""
+    home = subject.home
+    for path in (home.env_file, home.run):
+        if not path.exists() or not path.stat().st_mode & 0o077:
+            continue
+        if subject.fix:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+            yield Finding("permissions", "ok", f"{path} is private again")
+        elif path == home.run:
+            yield Finding("permissions", "error", f"{path} is open to other users.", "Run 'nudge doctor --fix'.")
+    for path in _guarded(home):
+        exposed = changeable(path)
+        if exposed is None:
+            continue
+        if subject.fix and path.stat().st_uid == os.getuid():
+            path.chmod(path.stat().st_mode & ~0o022)
+            yield Finding("permissions", "ok", f"{path} can only be changed by you again")
+        elif path.suffix == ".md" and path.parent.name != "routines":
+            yield Finding("permissions", "warning", f"{exposed.problem}.", exposed.next_step)
+        elif path.is_dir() and path not in (home.path, home.roles):
+            yield Finding("permissions", "error", f"{exposed.problem}.", exposed.next_step)
+
+
+def _guarded(home: Home) -> Iterator[Path]:
+    """The folders and files that others must not change."""
+    for path in (home.path, home.config, home.env_file, home.roles, home.path / "agents", home.path / "prices.toml"):
+        if path.exists():
+            yield path
+    for pattern in ("roles/*.yaml", "agents/*", "agents/*/*.md", "agents/*/routines", "agents/*/routines/*.md"):
+        yield from sorted(path for path in home.path.glob(pattern) if path.exists())
+
+
+def _routines(subject: Subject) -> Iterator[Finding]:
+    """Routines are read again while nudge runs, so a broken one does not keep it from starting."""
+    from nudge.home.routines import read_routine, routine_files
+
+    count = 0
+    for folder in sorted(subject.home.path.glob("agents/*/routines")):
+        for file in routine_files(folder):
+            count += 1
+            try:
+                read_routine(file, str(file))
+            except NudgeError as error:
+                yield Finding.of("routines", error)
+    yield Finding("routines", "ok", f"{count} routines" if count != 1 else "1 routine")
+
+
+def document_findings(home: Home) -> Iterator[Finding]:
+    """What is wrong with the GOALS.md of each coach. It counts only once it is right; until then nudge goes on with
+    what it last read."""
+    from nudge.coach.goals import parse_goals
+
+    for path in sorted(home.path.glob("agents/*/GOALS.md")):
+        try:
+            problems = parse_goals(path.read_bytes().decode("utf-8", "surrogateescape")).parsed.problems
+        except OSError as error:
+            yield Finding("documents", "warning", f"{path}: {error.strerror}.", "Check its owner and permissions.")
+            continue
+        for problem in problems:
+            yield Finding(
+                "documents",
+                "warning",
+                f"{path}, line {problem.line}: {problem.field}: {problem.message}.",
+                "Fix that line. Until then the last targets that worked stay in force.",
+            )
+
+
+def _documents(subject: Subject) -> Iterator[Finding]:
+    findings = list(document_findings(subject.home))
+    yield from findings or [Finding("documents", "ok", "GOALS.md is readable")]
+
+
+def _services(subject: Subject) -> Iterator[Finding]:
     """Ask the channel's and the model's service whether they accept their configuration. It costs nothing."""
-    import asyncio
-
     from nudge.clock import SystemClock
     from nudge.daemon.channel import channel_of
-    from nudge.daemon.set_up import checked, pays
 
-    settings = Settings.read(home)
+    config = subject.config
+    if not subject.readable:
+        yield Finding("services", "ok", "not asked: the configuration has errors")
+        return
     try:
-        config = checked(settings)
+        channel = channel_of(config, SystemClock())
     except NudgeError:
-        return  # the check of the configuration says so
-    channel = channel_of(settings, config, SystemClock())
-    asking: dict[str, Coroutine[Any, Any, str]] = {channel.name: _ask_channel(channel)}
-    if pays(settings, config):
-        asking["model"] = _ask_model(settings)
-    for name, ask in asking.items():
-        try:
-            if said := asyncio.run(ask):
-                yield Finding(name, "ok", said)
-        except RetryableError as error:
-            yield Finding(name, "warning", error.message, error.next_step or "Check the network, and try again.")
-        except NudgeError as error:
-            yield Finding(name, "error", error.message, error.next_step)
+        pass  # the check of the channel says so
+    else:
+        yield from _answer(channel.name, _ask_channel(channel))
+    if config.provider is None:
+        yield Finding("key", "ok", "not checked: no model is in use")
+    else:
+        yield from _answer("key", ask_model(config))
+
+
+def _answer(name: str, question: Awaitable[str]) -> Iterator[Finding]:
+    async def ask() -> str:
+        return await question
+
+    try:
+        if said := asyncio.run(ask()):
+            yield Finding(name, "ok", said)
+    except RetryableError as error:
+        text = f"Not checked: {error.message}"
+        yield Finding(name, "warning", text, error.next_step or "Check the network, and try again.")
+    except NudgeError as error:
+        yield Finding.of(name, error)
+
+
+async def _soon(answer: Awaitable[T]) -> T:
+    try:
+        async with asyncio.timeout(_SERVICE_SECONDS):
+            return await answer
+    except TimeoutError:
+        raise RetryableError(f"no answer within {_SERVICE_SECONDS:g} s.") from None
 
 
 async def _ask_channel(channel: Channel) -> str:
     try:
-        return await channel.check()
+        return await _soon(channel.check())
     finally:
         await channel.close()
 
 
-async def _ask_model(settings: Settings) -> str:
+async def ask_model(config: Config) -> str:
+    """Ask the model's service, for free, whether it accepts the key. Raises RetryableError if nobody answers soon."""
     from nudge.clock import SystemClock
-    from nudge.models.anthropic import AnthropicModel
+    from nudge.models import open_model
 
-    model = AnthropicModel.from_settings(settings.environment, clock=SystemClock())
+    assert config.provider is not None
+    model = open_model(config.provider, config.environment, clock=SystemClock())
     try:
-        await model.check_key()
+        return await _soon(model.check())
     finally:
         await model.close()
-    return "Anthropic takes the key"
 
 
-def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    settings = Settings.read(home)
-    if not settings.database_url.startswith("sqlite:"):
-        import asyncio
-
+def _database(subject: Subject) -> Iterator[Finding]:
+    url = subject.config.database_url
+    if not url.startswith("sqlite:"):
         from nudge.stores.open import open_store
 
         async def reach() -> int:
-            store = await open_store(settings.database_url, connections=1)
+            store = await open_store(url, connections=1)
             try:
                 return await store.timers.count()
             finally:
@@ -193,19 +228,19 @@ def _database(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
 
         yield Finding("database", "ok", f"PostgreSQL answers; {asyncio.run(reach()):,} timers")
         return
-    database = Path(sqlite_path(settings.database_url))
+    database = Path(sqlite_path(url))
     if not database.exists():
-        yield Finding("database", "ok", "not there yet; the first start makes it")
+        yield Finding("database", "ok", "none yet; the first start makes it")
         return
     try:
         yield _examine_sqlite(database)
     except StoreCorruptError as error:
-        if not fix:
-            yield Finding("database", "error", error.message, error.next_step)
-        elif holder_of(home):
+        if not subject.fix:
+            yield Finding.of("database", error)
+        elif holder_of(subject.home):
             yield Finding("database", "error", error.message, "Run 'nudge stop' first, then 'nudge doctor --fix'.")
         else:
-            kept = set_aside(database, now)
+            kept = set_aside(database, subject.now)
             yield Finding("database", "warning", f"damaged; kept as {kept.name}. The next start makes an empty one.")
 
 
@@ -223,19 +258,17 @@ def _examine_sqlite(path: Path) -> Finding:
     return Finding("database", "ok", f"{path.name}, {path.stat().st_size // 1024:,} KiB, {timers:,} timers, sound")
 
 
-def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    """What the last start, or the last look at the routines, could not use. Which is mended in the files."""
-    settings = Settings.read(home)
-    if settings.database_url.startswith("sqlite:") and not Path(sqlite_path(settings.database_url)).exists():
+def _reminders(subject: Subject) -> Iterator[Finding]:
+    """What the last start, or the last look at the routines, could not use."""
+    url = subject.config.database_url
+    if url.startswith("sqlite:") and not Path(sqlite_path(url)).exists():
         return
-    import asyncio
-
     from nudge.reminders.reminder import Source
     from nudge.reminders.seeding import PROBLEMS
     from nudge.stores.open import open_store
 
     async def read() -> list[tuple[str, str]]:
-        store = await open_store(settings.database_url, connections=1)
+        store = await open_store(url, connections=1)
         try:
             found = []
             for agent in await store.agents.all():
@@ -255,32 +288,34 @@ def _reminders(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
             "reminders",
             "error",
             f"{agent}: {text}",
-            "Mend the file. Routines are read again within half a minute, roles at the next start.",
+            "Fix the file. Routines are read again within half a minute, roles at the next start.",
         )
     if not found:
         yield Finding("reminders", "ok", "roles and routines are in force")
 
 
-def _daemon(home: Home, now: Instant, fix: bool) -> Iterator[Finding]:
-    holder = holder_of(home)
+def _daemon(subject: Subject) -> Iterator[Finding]:
+    holder = holder_of(subject.home)
     if holder is None:
         yield Finding("daemon", "ok", "not running; start it with 'nudge run'")
         return
     from nudge.daemon.control_client import call
 
-    call(home.socket, "GET", "/status")
+    status = call(subject.home.socket, "GET", "/status")
     yield Finding("daemon", "ok", f"process {holder.pid} answers, since {holder.since}")
+    for problem in status.get("problems", ()):
+        yield Finding("daemon", problem["level"], problem["text"], problem["next_step"])
 
 
-CHECKS: dict[str, Check] = {
-    "python": _python,
-    "home": _home,
-    "secrets": _secrets,
-    "config": _config,
-    "roles": _roles,
-    "prices": _prices,
-    "services": _services,
-    "database": _database,
-    "reminders": _reminders,
-    "daemon": _daemon,
-}
+CHECKS = (
+    Check("python", _python),
+    Check("home", _home),
+    Check("permissions", _permissions),
+    *CONFIG_CHECKS,
+    Check("routines", _routines),
+    Check("documents", _documents),
+    Check("services", _services),
+    Check("database", _database),
+    Check("reminders", _reminders),
+    Check("daemon", _daemon),
+)

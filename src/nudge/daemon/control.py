@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from nudge.errors import NotConfiguredError, NudgeError
 from nudge.home.folder import foreign
+from nudge.home.private_files import make_folder
 from nudge.redaction import redact
 
 Endpoint = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
@@ -79,7 +80,7 @@ class _Server(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def serving(app: Starlette, path: Path) -> AsyncIterator[None]:
     """Answer on a Unix socket that only its owner can reach."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(path.parent)
     if foreign(path.parent) or path.parent.stat().st_uid != os.getuid():
         raise NotConfiguredError(
             f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a NUDGE_HOME with a shorter path."

@@ -47,7 +47,7 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
         answer = json.loads(payload)
         code = int(header.split(b" ", 2)[1])
     except (ValueError, IndexError):
-        raise DaemonUnreachableError("The daemon gave no answer that makes sense.", next_step="See its log.") from None
+        raise DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.") from None
     if code >= 400:
         raise NudgeError(str(answer.get("error", f"The daemon refused ({code}).")), next_step=answer.get("next_step"))
     return answer

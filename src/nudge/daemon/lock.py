@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from nudge.errors import NudgeError
 from nudge.home.folder import Home
+from nudge.home.private_files import make_folder
 from nudge.instants import Instant, rfc3339
 
 _PATIENCE_SECONDS = 1.0
@@ -33,7 +34,7 @@ class HomeLock:
 
     @classmethod
     def acquire(cls, home: Home, instance: str, now: Instant) -> HomeLock:
-        home.run.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(home.run)
         home.run.chmod(0o700)
         # Opened without truncation: until the lock is ours, the text in it is the holder's.
         descriptor = os.open(home.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)

@@ -4,11 +4,12 @@ does not wait for a restart. A look costs one stat; everything but money, tier a
 from __future__ import annotations
 
 import logging
+import os
 
 from nudge.clock import Clock
 from nudge.errors import NudgeError
-from nudge.home.settings import Settings
-from nudge.home.spending_plan import plan_of, routes_of
+from nudge.home.config import Config
+from nudge.home.read_config import read_config
 from nudge.spending.governor import Spending
 
 log = logging.getLogger("nudge.reload")
@@ -17,11 +18,14 @@ LOOK_SECONDS = 0.5
 
 
 class SpendingReload:
-    def __init__(self, settings: Settings, spending: Spending, clock: Clock) -> None:
-        self._settings = settings
+    """`problem` is what is wrong with the changed file, until it is fixed."""
+
+    def __init__(self, config: Config, spending: Spending, clock: Clock) -> None:
+        self._config = config
         self._spending = spending
         self._clock = clock
         self._seen = self._stamp()
+        self.problem: NudgeError | None = None
 
     async def run(self) -> None:
         while True:
@@ -29,21 +33,24 @@ class SpendingReload:
             await self.look()
 
     async def look(self) -> None:
-        """A file that has a mistake in it changes nothing and is told to the log, once."""
+        """A file with a mistake in it changes nothing; the mistake is logged once. Neither does a file that is gone:
+        some editors remove it for a moment."""
         stamp = self._stamp()
-        if stamp == self._seen:
+        if stamp is None or stamp == self._seen:
             return
         self._seen = stamp
+        self.problem = None
         try:
-            settings = Settings.read(self._settings.home, self._settings.environment)
-            plan, routes = plan_of(settings), routes_of(settings)
-            await self._spending.reconfigure(plan, routes, self._clock.now())
+            config = read_config(self._config.home, {**os.environ, **self._config.environment})
+            await self._spending.reconfigure(config.spending.plan, config.spending.routes, self._clock.now())
         except NudgeError as error:
-            log.error("the changed configuration was not taken over: %s", error)
+            self.problem = error
+            log.error("The changed configuration is not in force: %s", error)
 
-    def _stamp(self) -> tuple[int, int] | None:
+    def _stamp(self) -> tuple[int, int, int] | None:
+        """When the entry itself changed counts too: permissions can be what is wrong."""
         try:
-            stat = self._settings.home.config.stat()
+            stat = self._config.home.config.stat()
         except OSError:
             return None
-        return stat.st_mtime_ns, stat.st_size
+        return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_size

@@ -1,22 +1,29 @@
-"""Conditions as shell commands, each in a process group of its own that is gone when the answer is there."""
+"""Conditions as shell commands, each in a process group of its own that is gone when the answer is there.
+
+A command that ends by itself may leave a service behind that detached on purpose. One that runs out of time may not:
+everything that came from it ends with it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from secrets import token_hex
 
 from nudge.durations import format_duration
-from nudge.home.settings import SECRET_NAMES
+from nudge.home.config import SECRET_NAMES
+from nudge.home.private_files import make_folder
+from nudge.home.process_tree import kill_group, kill_tree
 from nudge.instants import SECOND
 from nudge.redaction import redact
 from nudge.reminders.conditions import Question, Verdict
 
 OUTPUT_BYTES = 2048
 _SHELL = "/bin/sh"
+_MARK = "NUDGE_CONDITION_RUN"
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
@@ -40,15 +47,17 @@ class CommandConditions:
 
     async def ask(self, question: Question) -> Verdict:
         workspace = self._workspace_of(question.agent)
+        run = token_hex(8)
         environment = {
             **self._environment,
+            _MARK: run,
             "NUDGE_AGENT": question.agent,
             "NUDGE_REMINDER_ID": question.reminder_id,
             "NUDGE_FIRE_COUNT": str(question.fire_count),
         }
         output = _Output()
         try:
-            workspace.mkdir(parents=True, exist_ok=True)
+            make_folder(workspace)
             process = await asyncio.create_subprocess_exec(
                 _SHELL,
                 "-c",
@@ -64,14 +73,18 @@ class CommandConditions:
             output.close()
             return Verdict(False, f"the command could not be started: {error}")
         output.listen()
-        timed_out = False
+        timed_out = ended = False
         try:
             async with asyncio.timeout(question.timeout_us / SECOND):
                 await process.wait()
+            ended = True
         except TimeoutError:
             timed_out = True
         finally:
-            _kill_group(process.pid)
+            if ended:
+                kill_group(process.pid)
+            else:
+                kill_tree(process.pid, f"{_MARK}={run}")
             try:
                 await process.wait()
             finally:
@@ -140,9 +153,3 @@ class _Output:
     def text(self) -> str:
         """Cut at a whole character; NUL, which no database takes as text, is left out."""
         return self._kept.decode("utf-8", "ignore" if len(self._kept) == OUTPUT_BYTES else "replace").replace("\0", "")
-
-
-def _kill_group(pid: int) -> None:
-    """The whole group: the shell, what it started, and what it left in the background."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)

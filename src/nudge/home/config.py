@@ -1,120 +1,206 @@
-"""The configuration, checked. Every field has a default: an empty nudge.toml is a valid one."""
+"""The configuration as one typed object: every field, its default, and the kind of value that it takes.
 
-from __future__ import annotations
+`read_config` makes it from nudge.toml, `.env` and the environment, for every command and for the daemon. Every field
+has a default, so an empty nudge.toml is a valid one. A field that is added here is read, checked, shown and documented
+by its name everywhere.
+
+Named tuples, because `nudge reminder list` would spend a tenth of its time on making dataclasses. Annotations are
+evaluated here, unlike elsewhere: the kind of a field stands in them.
+"""
 
 import re
-from collections.abc import Callable
+from collections.abc import Iterator, Mapping
 from datetime import date
-from pathlib import Path
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from nudge.defaults import (
+    DAY_STARTS,
+    HEARTBEAT,
+    LONGEST_SILENCE,
+    MOST_PING_CAPACITY,
+    MOST_PING_REFILL_MINUTES,
+    PING_CAPACITY,
+    PING_REFILL_MINUTES,
+    SPENDING_TIER,
+    SPENDING_WINDOW,
+)
+from nudge.home.config_values import (
+    ADDRESS,
+    BOT_TOKEN,
+    DAY,
+    DAY_START,
+    DURATION,
+    FLAG,
+    KEY,
+    MODEL_OF_PURPOSE,
+    MONEY,
+    SWITCH,
+    TEXT,
+    TIERS,
+    USER_IDS,
+    WEIGHTS,
+    WINDOWS,
+    ZONE,
+    Kind,
+    one_of,
+    whole,
+)
+from nudge.home.folder import Home
 
-from nudge.durations import parse_duration
-from nudge.errors import ConfigError, NudgeError
-from nudge.home.settings import Settings
-from nudge.instants import zone_of
-from nudge.spending.allowance import DayTurn
-from nudge.spending.money import parse_money
+if TYPE_CHECKING:
+    from nudge.spending.allowance import DayTurn
+    from nudge.spending.budgets import SpendingPlan
+    from nudge.spending.routing import Routes
+
+ENVIRONMENT: Mapping[str, Kind] = {
+    "ANTHROPIC_API_KEY": KEY,
+    "OPENAI_API_KEY": KEY,
+    "TELEGRAM_BOT_TOKEN": BOT_TOKEN,
+    "NUDGE_SMTP_URL": TEXT,
+    "NUDGE_DATABASE_URL": TEXT,
+    "NUDGE_HEALTHCHECK_URL": ADDRESS,
+    "ANTHROPIC_BASE_URL": ADDRESS,
+    "OPENAI_BASE_URL": ADDRESS,
+    "TELEGRAM_API_BASE": ADDRESS,
+}
+"""What is read from `.env` and the environment. The stores and the mailer check their own URLs."""
+
+SECRET_NAMES = (
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "TELEGRAM_BOT_TOKEN",
+    "NUDGE_SMTP_URL",
+    "NUDGE_DATABASE_URL",
+    "NUDGE_HEALTHCHECK_URL",
+)
+
+_SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
-def _duration(text: str) -> str:
-    return _checked(text, parse_duration)
+class LogSection(NamedTuple):
+    level: Annotated[str, one_of("debug", "info", "warning", "error")] = "info"
 
 
-def _zone(name: str) -> str:
-    return _checked(name, zone_of) if name else name
-
-
-def _checked(text: str, parse: Callable[[str], object]) -> str:
-    """The text as it is, once it has been understood; an error of ours as one that pydantic puts in its place."""
-    try:
-        parse(text)
-    except NudgeError as error:
-        raise ValueError(f"{error.message.removesuffix('.')}. {error.next_step or ''}".rstrip(" .")) from None
-    return text
-
-
-def _money(text: str) -> str:
-    return _checked(text, parse_money)
-
-
-def _turn(text: str) -> str:
-    return _checked(text, DayTurn.parse)
-
-
-def _day(text: str) -> str:
-    if text:
-        date.fromisoformat(text)
-    return text
-
-
-def _written(value: object) -> object:
-    """A number or a date that was written without quotes, as text."""
-    return str(value) if isinstance(value, int | float | date) and not isinstance(value, bool) else value
-
-
-Duration = Annotated[str, AfterValidator(_duration)]
-Money = Annotated[str, BeforeValidator(_written), AfterValidator(_money)]
-Day = Annotated[str, BeforeValidator(_written), AfterValidator(_day)]
-Turn = Annotated[str, AfterValidator(_turn)]
-Zone = Annotated[str, AfterValidator(_zone)]
-
-
-class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LogSection(_Section):
-    level: Literal["debug", "info", "warning", "error"] = "info"
-
-
-class ChannelSection(_Section):
+class ChannelSection(NamedTuple):
     """Where the person is. `auto` means Telegram if there is a bot token, else the terminal."""
 
-    kind: Literal["auto", "terminal", "telegram"] = "auto"
+    kind: Annotated[str, one_of("auto", "terminal", "telegram")] = "auto"
 
 
-class TelegramSection(_Section):
+class TelegramSection(NamedTuple):
     """`allow` lists the user ids that may talk to the coach; everybody else is ignored."""
 
-    allow: tuple[int, ...] = ()
+    allow: Annotated[tuple[int, ...], USER_IDS] = ()
 
 
-class AttentionSection(_Section):
-    ping_budget: Literal["on", "off"] = "on"
-    capacity: int = Field(default=5, ge=1)
-    refill_minutes: int = Field(default=90, ge=1)
-    reserve: bool = True
+class AttentionSection(NamedTuple):
+    ping_budget: Annotated[bool, SWITCH] = True
+    capacity: Annotated[int, whole(1, MOST_PING_CAPACITY)] = PING_CAPACITY
+    refill_minutes: Annotated[int, whole(1, MOST_PING_REFILL_MINUTES)] = PING_REFILL_MINUTES
+    reserve: Annotated[bool, FLAG] = True
 
 
-class CoachSection(_Section):
-    heartbeat: Duration = "45m"
-    change_gate: bool = True
-    longest_silence: Duration = "3h"
+class CoachSection(NamedTuple):
+    """Durations are microseconds."""
+
+    heartbeat: Annotated[int, DURATION] = HEARTBEAT
+    change_gate: Annotated[bool, FLAG] = True
+    longest_silence: Annotated[int, DURATION] = LONGEST_SILENCE
 
 
-class SpendingSection(_Section):
-    """`window` is the money until `renews` (a date; without one, thirty days), and `windows` that of single tiers. A
-    day of it begins at `day_starts`.
+class SpendingSection(NamedTuple):
+    """`window` is the money, in micro-dollars, until `renews` (without a date, for thirty days), and `windows` that of
+    single tiers. A spending day begins at `day_starts`.
 
     `models` are routes of all tiers, purpose by purpose, and `tiers` those of one. `weights` state prices.
     """
 
-    window: Money = "10.00"
-    windows: dict[str, Money] = Field(default_factory=dict)
-    renews: Day = ""
-    day_starts: Turn = "00:00 UTC"
-    tier: str = "standard"
-    models: dict[str, str] = Field(default_factory=dict)
-    tiers: dict[str, dict[str, str]] = Field(default_factory=dict)
-    weights: dict[str, float | str] = Field(default_factory=dict)
-    alert_to: str = ""
+    window: Annotated[int, MONEY] = SPENDING_WINDOW
+    windows: Annotated[Mapping[str, int], WINDOWS] = _NOTHING
+    renews: Annotated[date | None, DAY] = None
+    day_starts: Annotated[str, DAY_START] = DAY_STARTS
+    tier: Annotated[str, TEXT] = SPENDING_TIER
+    models: Annotated[Mapping[str, str], MODEL_OF_PURPOSE] = _NOTHING
+    tiers: Annotated[Mapping[str, Mapping[str, str]], TIERS] = _NOTHING
+    weights: Annotated[Mapping[str, Any], WEIGHTS] = _NOTHING
+    alert_to: Annotated[str, TEXT] = ""
+
+    @property
+    def plan(self) -> "SpendingPlan":
+        """The money of the tier in force."""
+        from nudge.spending.budgets import SpendingPlan
+
+        return SpendingPlan(self.windows.get(self.tier, self.window), self.renews, self.tier)
+
+    @property
+    def turn(self) -> "DayTurn":
+        from nudge.spending.allowance import DayTurn
+
+        return DayTurn.parse(self.day_starts)
+
+    @property
+    def routes(self) -> "Routes":
+        """A model for every purpose of every tier. A tier that only has a window has the standard models."""
+        from nudge.spending.routing import EVERY_TIER, Routes
+
+        overlay: dict[str, Any] = {**dict.fromkeys(self.windows, _NOTHING), **self.tiers}
+        return Routes.of({**overlay, EVERY_TIER: self.models} if self.models else overlay)
 
 
-class Config(_Section):
-    timezone: Zone = ""
-    model: Literal["auto", "offline", "anthropic"] = "auto"
+class Environment(Mapping[str, str]):
+    """The values of `.env` and the environment by name. Shows which there are, and no value."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Mapping[str, str] = _NOTHING) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"Environment({', '.join(sorted(self))})"
+
+
+PROVIDERS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+}
+"""Whose models can be asked, as `nudge.models` opens them, each with what it needs of `.env`: one of these. A server on
+this machine asks for no key."""
+DEFAULT_PROVIDER = "anthropic"
+"""The one that "auto" means, and that has a model for every purpose without being told."""
+
+FIELDS: Mapping[str, Kind] = {"timezone": ZONE, "model": one_of("auto", "offline", *PROVIDERS)}
+"""What stands above all sections of nudge.toml."""
+
+SECTIONS: Mapping[str, Any] = {
+    "log": LogSection,
+    "channel": ChannelSection,
+    "telegram": TelegramSection,
+    "attention": AttentionSection,
+    "coach": CoachSection,
+    "spending": SpendingSection,
+}
+
+
+class Config(NamedTuple):
+    """What is in force. `timezone` is the person's: that of the coach's GOALS.md, else of nudge.toml, else of this
+    machine. `told_timezone` is that of nudge.toml, whether it counts or not."""
+
+    home: Home
+    environment: Environment = Environment()
+    timezone: str = "UTC"
+    told_timezone: str = ""
+    model: str = "auto"
     log: LogSection = LogSection()
     channel: ChannelSection = ChannelSection()
     telegram: TelegramSection = TelegramSection()
@@ -122,38 +208,50 @@ class Config(_Section):
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
 
+    @property
+    def database_url(self) -> str:
+        return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
 
-def load_config(settings: Settings) -> Config:
-    """Check nudge.toml. An error names the file, the line where the field stands, and the field."""
-    try:
-        return Config.model_validate(dict(settings.table))
-    except ValidationError as error:
-        raise _explained(settings.home.config, *first_problem(error)) from None
+    @property
+    def provider(self) -> str | None:
+        """Whose model answers and is paid for; None where the coach's own rules answer. A key for OpenAI alone changes
+        nothing: other programs use that name too, so it has to be asked for by `model`."""
+        asked = DEFAULT_PROVIDER if self.model == "auto" else self.model
+        return asked if any(self.environment.get(name) for name in PROVIDERS.get(asked, ())) else None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Values that must never be shown."""
+        return secrets_of(self.environment)
+
+    def with_value(self, section: str, field: str, value: Any) -> "Config":
+        """With another value of one field, already read by its kind."""
+        if not section:
+            return self._replace(**{field: value})
+        return self._replace(**{section: getattr(self, section)._replace(**{field: value})})
 
 
-def first_problem(error: ValidationError) -> tuple[list[str], str]:
-    """Where the first mistake is, as keys from the outside in, and what it is."""
-    first = error.errors()[0]
-    return [str(part) for part in first["loc"]], first["msg"].removeprefix("Value error, ")
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Parts that are as good as the whole are secrets as well: the password of a URL, the second half of a bot's token,
+    the path of the health check."""
+    parts = []
+    for name in SECRET_NAMES:
+        value = environment.get(name)
+        if not value:
+            continue
+        parts.append(value)
+        before_host, at, _ = value.partition("://")[2].rpartition("@")
+        if at and ":" in before_host:
+            parts.append(before_host.split(":", 1)[1])
+        if name == "TELEGRAM_BOT_TOKEN":
+            parts.append(value.partition(":")[2])
+        if name == "NUDGE_HEALTHCHECK_URL":
+            path = value.partition("://")[2].partition("/")[2]
+            parts.extend(part for part in re.split(r"[/?&=#]", path) if len(part) >= _SHORTEST_KEY)
+    return tuple(part for part in parts if part)
 
 
-def _explained(path: Path, location: list[str], problem: str) -> ConfigError:
-    line = _line_of(path, location)
-    where = f"{path}, line {line}" if line else str(path)
-    return ConfigError(
-        f"{where}: {'.'.join(location)}: {problem}.", next_step="Mend that line, then run 'nudge config check'."
-    )
-
-
-def _line_of(path: Path, location: list[str]) -> int | None:
-    """The line of a field. TOML parsers forget positions; the last key of the path inside its table is the line."""
-    table, key = ".".join(location[:-1]), location[-1] if location else ""
-    current = ""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        if header := re.match(r"\s*\[\[?([^\]]+)\]", line):
-            current = header[1].strip()
-            if current == ".".join(location):
-                return number
-        elif current == table and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
-            return number
-    return None
+def kinds_of(section: str) -> dict[str, Kind]:
+    """The fields of a section, each with the kind of value that it takes."""
+    annotations: Mapping[str, Any] = SECTIONS[section].__annotations__
+    return {name: annotation.__metadata__[0] for name, annotation in annotations.items()}

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from nudge.home.private_files import make_folder
 from nudge.redaction import redact
 
 log = logging.getLogger("nudge.decisions")
@@ -36,7 +37,7 @@ class DecisionFile:
         text = redact(json.dumps(dict(line), ensure_ascii=False, default=str), self._secrets)
         data = f"{text}\n".encode("utf-8", "replace")
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folder(self._path.parent)
             if self._path.exists() and self._path.stat().st_size + len(data) > self._largest:
                 self._path.replace(self._path.with_suffix(".log.1"))
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)

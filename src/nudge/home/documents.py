@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import stat
-import tempfile
 from pathlib import Path
 
 from nudge.home.folder import Home
-
-_NEW_FILE = 0o644
+from nudge.home.private_files import make_folder, replace_file
 
 
 class HomeDocuments:
@@ -38,7 +33,7 @@ class HomeDocuments:
             return None
 
     def write(self, agent: str, name: str, content: bytes) -> None:
-        write_atomically(self.path(agent, name), content)
+        write_document(self.path(agent, name), content)
 
     def version(self, agent: str, name: str) -> str:
         """From one look at the file's entry. When the entry itself last changed is part of it, because a restored or
@@ -53,29 +48,8 @@ class HomeDocuments:
         return f"{found.st_mtime_ns}:{found.st_ctime_ns}:{found.st_size}:{found.st_ino}"
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Temporary file, fsync, rename, fsync of the folder. Permissions of a file that is there are kept, and a link is
-    followed, so that documents may live in another folder."""
+def write_document(path: Path, content: bytes) -> None:
+    """Write a document as a whole. A link is followed, so that documents may live in another folder."""
     path = path.resolve()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except FileNotFoundError:
-        mode = _NEW_FILE
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fchmod(file.fileno(), mode)
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink(missing_ok=True)
-        raise
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    make_folder(path.parent)
+    replace_file(path, content)

@@ -12,7 +12,7 @@ from nudge.errors import NotConfiguredError
 
 
 def foreign(folder: Path) -> bool:
-    """Whether somebody else may have put this folder, or a link in its place, where everybody may write. A name that
+    """Whether another user may have put this folder, or a link in its place, where everybody may write. A name that
     can be guessed proves nothing there."""
     return folder.lstat().st_uid != os.getuid() and bool(folder.parent.stat().st_mode & stat.S_ISVTX)
 
@@ -23,6 +23,15 @@ class Home:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Home) and self.path == other.path
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __repr__(self) -> str:
+        return f"Home({str(self.path)!r})"
+
     @classmethod
     def find(cls, environment: Mapping[str, str] | None = None, given: str | None = None) -> Home:
         """The given path, else NUDGE_HOME, else ~/.nudge."""
@@ -32,7 +41,8 @@ class Home:
             return cls(Path(path).expanduser().absolute())
         except RuntimeError:  # a user that has no home, or does not exist
             raise NotConfiguredError(
-                f"Nobody knows where {path} is.", next_step="Set NUDGE_HOME to a folder that you can write."
+                f"{path} cannot be found: there is no such user.",
+                next_step="Set NUDGE_HOME to a folder that you can write.",
             ) from None
 
     @property
@@ -81,8 +91,8 @@ class Home:
 
     @property
     def socket(self) -> Path:
-        """Where the daemon listens. A socket's path has at most 107 bytes (103 on macOS): a home that lies deeper keeps
-        its socket in a private folder of the system's temporary one, under a name made from the home's path."""
+        """Where the daemon listens. A socket's path has at most 107 bytes (103 on macOS). A home with a longer path
+        keeps its socket in a private folder of the system's temporary one, under a name made from the home's path."""
         direct = self.run / "control.sock"
         if len(os.fsencode(direct)) <= (103 if sys.platform == "darwin" else 107):
             return direct

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nudge.errors import NudgeError
-from nudge.home.settings import SECRET_NAMES
+from nudge.home.config import SECRET_NAMES
 from nudge.redaction import redact
 
 _SECONDS = 60.0

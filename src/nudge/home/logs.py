@@ -18,6 +18,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from nudge.home.private_files import make_folder
 from nudge.redaction import redact
 from nudge.text import plain
 
@@ -129,7 +130,7 @@ def configure_logs(
     console.setLevel(logging.WARNING if quiet else logging.DEBUG)
     handlers: list[logging.Handler] = [console]
     if folder is not None:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(folder)
         to_file = _OwnersFile(
             folder / "nudge.log",
             maxBytes=5 * _MEGABYTE,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nudge.errors import ConfigError, NotConfiguredError
+from nudge.home.private_files import exposure
 from nudge.spending.prices import PriceTable, lay_over
 
 FILE_NAME = "prices.toml"
@@ -33,6 +34,8 @@ def load_prices(
         overlays.append(override)
     table = PriceTable.of(stated)
     for path in overlays:
+        if path.parent == home and (exposed := exposure(path)):
+            raise exposed.error()
         try:
             stated = lay_over(stated, _read(path))
             table = PriceTable.of(stated)

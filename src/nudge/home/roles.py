@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from nudge.errors import ConfigError, NotFoundError
 from nudge.home.folder import Home
+from nudge.home.private_files import read_trusted
 from nudge.home.yaml_files import checked, line_of, read_mapping
 from nudge.reminders.definition import Definition, check_shape
 from nudge.reminders.fields import FieldError
@@ -56,9 +57,9 @@ class _File(BaseModel):
 def load_role(path: Path) -> Role:
     """Read and check one role. An error names file, line and field."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Cannot read {path}: {error}.", next_step="Check the file.") from None
+        text = read_trusted(path, folders=2)
+    except FileNotFoundError as error:
+        raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
     document = read_mapping(text, str(path), what="a role", starts="name: …")
     file = checked(_File, document, str(path))
     reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
@@ -108,8 +109,3 @@ def role_path(home: Home, name: str) -> Path:
             next_step=f"Roles there: {known}. To add it, write {path.name}.",
         )
     return path
-
-
-def load_roles(home: Home) -> dict[str, Role]:
-    """All roles of a home by the name of their file."""
-    return {file.stem: load_role(file) for file in sorted(home.roles.glob("*.yaml"))}

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from nudge.errors import ConfigError
+from nudge.home.private_files import read_trusted
 from nudge.home.roles import read_definition
 from nudge.home.yaml_files import line_of, read_mapping
 from nudge.reminders.seeding import Asked
@@ -25,9 +26,9 @@ def routine_files(folder: Path) -> list[Path]:
 def read_routine(path: Path, ref: str) -> Asked:
     """One routine, named after its file unless it names itself. An error names the file, the line and the field."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"Cannot read {ref}: {error}.", next_step="Check the file.") from None
+        text = read_trusted(path, folders=4)
+    except FileNotFoundError as error:
+        raise ConfigError(f"Cannot read {ref}: {error.strerror}.", next_step="Check the file.") from None
     match = _FENCE.match(text)
     if match is None:
         raise ConfigError(f"{ref} has no front matter.", next_step=_EXAMPLE)

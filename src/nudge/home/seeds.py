@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from hashlib import blake2s
 from pathlib import Path
 
 from nudge.errors import ConfigError, NudgeError
 from nudge.home.folder import Home
-from nudge.home.roles import load_role, load_roles, role_path
+from nudge.home.roles import load_role, role_path
 from nudge.home.routines import read_routine, routine_files
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
@@ -32,21 +32,23 @@ class HomeSeeds:
         asked = (Asked(one.name, one.definition, f"{where}, reminder {one.name}") for one in role.reminders)
         return Wanted(Source.ROLE, where, tuple(asked))
 
-    def check_roles(self, now: Instant, zone: str) -> list[str]:
-        """The names of all roles, if each of their reminders can be made; else the first mistake, as an error."""
-        roles = load_roles(self._home)
-        for file, role in roles.items():
-            names: set[str] = set()
-            for one in role.reminders:
-                where = f"{self._home.roles / file}.yaml, line {one.line}: {one.name}"
-                if one.name in names:
-                    raise ConfigError(f"{where} is the name of two reminders.", next_step="Rename one of them.")
-                names.add(one.name)
-                try:
-                    make_reminder(one.definition, agent=file, now=now, zone=zone, source=Source.ROLE)
-                except NudgeError as error:
-                    raise ConfigError(f"{where}: {error.message}", next_step=error.next_step) from None
-        return sorted(roles)
+    def mistakes_of_role(self, file: Path, now: Instant, zone: str) -> Iterator[ConfigError]:
+        """What is wrong with one role: the file itself, or those of its reminders that cannot be made."""
+        try:
+            role = load_role(file)
+        except ConfigError as error:
+            yield error
+            return
+        names: set[str] = set()
+        for one in role.reminders:
+            where = f"{file}, line {one.line}: {one.name}"
+            if one.name in names:
+                yield ConfigError(f"{where} is the name of two reminders.", next_step="Rename one of them.")
+            names.add(one.name)
+            try:
+                make_reminder(one.definition, agent=file.stem, now=now, zone=zone, source=Source.ROLE)
+            except NudgeError as error:
+                yield ConfigError(f"{where}: {error.message}", next_step=error.next_step)
 
     def of_routines(self, agent: Agent) -> Wanted:
         asked: list[Asked] = []

@@ -143,11 +143,11 @@ def _times(unit: str, count: Fraction) -> Shift:
         return Shift(days=int(days), microseconds=int((days - int(days)) * 24 * HOUR))
     months = count * MONTH_UNITS[unit]
     if months.denominator != 1:
-        raise Refused("months have no halves; say it in days")
+        raise Refused("I can't halve a month; say it in days")
     return Shift(months=int(months))
 
 
 def _not_empty(shift: Shift | None) -> Shift | None:
     if shift is not None and shift.empty:
-        raise Refused("0 is no distance; the time has to be ahead")
+        raise Refused("0 is not in the future")
     return shift

@@ -32,10 +32,6 @@ def distance(microseconds: int) -> str:
     return "in " + " ".join(f"{count} {unit}" for count, unit in named[first : first + 2] if count)
 
 
-def zone_name(zone: ZoneInfo) -> str:
-    return zone.key or str(zone)
-
-
 def clock_text(at: time) -> str:
     seconds = f":{at.second:02}" if at.second or at.microsecond else ""
     fraction = f".{at.microsecond:06}".rstrip("0") if at.microsecond else ""

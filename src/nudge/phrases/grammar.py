@@ -36,8 +36,8 @@ from nudge.phrases.recurrence import read_recurring
 from nudge.phrases.refusal import Refused, Unread
 from nudge.phrases.tokens import MAX_LENGTH, Kind, tokenize
 
-_ONE_DAY: Final = "name one day at a time"
-_ONE_TIME: Final = "give one time at a time"
+_ONE_DAY: Final = "name only one day"
+_ONE_TIME: Final = "give only one time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def read(text: str, *, free: bool = False) -> Reading:
         raise Refused(f"it is longer than {MAX_LENGTH} characters")
     tokens = tokenize(text)
     if not tokens:
-        raise Refused("it says nothing")
+        raise Refused("it is empty")
     reader = Reader(tokens, free=free)
     reading = Reading()
     while not reader.done:

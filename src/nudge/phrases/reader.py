@@ -101,4 +101,4 @@ class Reader:
             return Unread(token.text, f'"{token.text}" does not fit there')
         meant = get_close_matches(token.text, sorted(VOCABULARY), n=1, cutoff=0.75) if len(token.text) > 3 else []
         hint = f' (did you mean "{meant[0]}"?)' if meant else ""
-        return Unread(token.text, f'I do not know "{token.text}"{hint}')
+        return Unread(token.text, f'"{token.text}" is not a word I know{hint}')

@@ -96,7 +96,7 @@ def _from_shift(reader: Reader, start: int, shift: Shift) -> Recurring:
     if not (shift.months or shift.days):
         return _interval(shift)
     if shift.microseconds or (shift.months and shift.days):
-        raise Refused("days and hours do not make one rhythm; say every 36 hours, or every 2 days", RULE_EXAMPLES)
+        raise Refused("an interval is in days or in hours, not both; say every 36 hours or every 2 days", RULE_EXAMPLES)
     if shift.days and shift.days % 7 == 0 and any("week" in token.text for token in reader.tokens[start : reader.at]):
         return _with_days(reader, Freq.WEEKLY, shift.days // 7)
     if shift.days:
@@ -108,7 +108,7 @@ def _from_shift(reader: Reader, start: int, shift: Shift) -> Recurring:
 
 def _interval(shift: Shift) -> Interval:
     if not shift.microseconds:
-        raise Refused("0 is no interval", RULE_EXAMPLES)
+        raise Refused("0 is not an interval", RULE_EXAMPLES)
     if shift.microseconds > _LONGEST_DAYS * DAY:
         raise Refused("that is more than 100 years", RULE_EXAMPLES)
     return Interval(shift.microseconds)
@@ -224,7 +224,7 @@ def _read_days_of_month(reader: Reader) -> Rule | None:
     weekday = reader.take_from(WEEKDAYS)
     if weekday is not None:
         if not 1 <= number <= 4:
-            raise Refused(f"not every month has a {nth(number)} one; say the last or the 1st to 4th", RULE_EXAMPLES)
+            raise Refused(f"not every month has a {nth(number)} one; say the last, or the 1st to 4th", RULE_EXAMPLES)
         return Rule(Freq.MONTHLY, weekdays=(weekday,), nth=number)
     if reader.word() in ("day", "week", "month", "year", "hour", "minute") and reader.word(1) != "of":
         return None

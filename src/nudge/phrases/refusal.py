@@ -1,4 +1,4 @@
-"""How a phrase is turned down: with its own words, the reason, and three phrases that work."""
+"""How a phrase is refused: with its own words, the reason, and three phrases that work."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHOWN = 60
 
 
 class Refused(Exception):  # noqa: N818 - a signal inside this package, never seen outside it
-    """The words are all known, but what they say cannot be taken as a time."""
+    """The words are all known, but they do not say a time."""
 
     def __init__(self, why: str, examples: Examples = TIME_EXAMPLES) -> None:
         super().__init__(why)
@@ -42,8 +42,8 @@ def refusal(text: str, what: str, why: str, examples: Examples = TIME_EXAMPLES) 
     """The error for a phrase; `what` is what it should have been, such as "a time"."""
     first, second, third = examples
     return InvalidPhraseError(
-        f"I cannot read {shown(text)} as {what}: {why}{'' if why.endswith('?') else '.'}",
-        next_step=f'These work: "{first}", "{second}", "{third}".',
+        f"I can't read {shown(text)} as {what}: {why}{'' if why.endswith('?') else '.'}",
+        next_step=f'Try "{first}", "{second}" or "{third}".',
     )
 
 

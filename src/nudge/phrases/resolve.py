@@ -42,20 +42,20 @@ def rule_times(rule: Rule, clocks: tuple[Clock, ...], part: Part | None) -> tupl
     for clock in clocks:
         if clock.alone and part is None:
             early = 1 <= clock.at.hour < 6
-            ways = f"{clock.said}am or {clock.said}pm" if early else f"at {clock.said}, or {clock.said}:00"
-            raise Refused(f"say {ways}", RULE_EXAMPLES)
+            ways = f"{clock.said}am or {clock.said}pm?" if early else f"say at {clock.said}, or {clock.said}:00"
+            raise Refused(ways, RULE_EXAMPLES)
         if clock.midnight and rule.freq is not Freq.DAILY:
             raise Refused("say 11:59pm on that day or 00:00 on the next", RULE_EXAMPLES)
         if part is None and not clock.marked and clock.at.hour < 6:
-            raise Refused(f"say {clock.said}am or {clock.said}pm", RULE_EXAMPLES)
+            raise Refused(f"{clock.said}am or {clock.said}pm?", RULE_EXAMPLES)
         times.add(clock.at if part is None or clock.midnight else part.fit(clock))
     if not times:
         times.add(DEFAULT_TIME if part is None else part.default)
     if any(at.second or at.microsecond for at in times):
-        raise Refused("a rule has whole minutes", RULE_EXAMPLES)
+        raise Refused("a recurring time has no seconds, only whole minutes", RULE_EXAMPLES)
     hours, minutes = {at.hour for at in times}, {at.minute for at in times}
     if len(times) != len(hours) * len(minutes):
-        raise Refused("these times do not share their minutes; make one reminder for each", RULE_EXAMPLES)
+        raise Refused("these times have different minutes; set one reminder for each", RULE_EXAMPLES)
     return tuple(sorted(times))
 
 
@@ -127,7 +127,7 @@ def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
     if reading.interval is not None:
         if reading.clocks or reading.part:
             said = interval_text(reading.interval.microseconds)
-            raise Refused(f"{said} runs from now on and has no time of day", RULE_EXAMPLES)
+            raise Refused(f"{said} counts from now, so it has no time of day", RULE_EXAMPLES)
         every = reading.interval.microseconds
         return Understood(Instant(now + every), every=every, words=interval_text(every))
     if reading.rule is not None:
@@ -146,7 +146,7 @@ def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
 def _instant(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
     if reading.exact is not None:
         if reading.clocks or reading.part or reading.day:
-            raise Refused("give one time at a time")
+            raise Refused("give only one time")
         return reading.exact.instant
     clock = _single_clock(reading)
     part = None if reading.part is None else reading.part.part
@@ -171,14 +171,14 @@ def _on(day: date, at: time, zone: ZoneInfo) -> Instant:
 
 def _single_clock(reading: Reading) -> Clock | None:
     if len(reading.clocks) > 1:
-        raise Refused("give one time at a time, or say every day at each of them")
+        raise Refused("give one time, or say every day at each of them")
     if reading.part is not None and reading.part.bare and not (reading.names_a_day or reading.clocks):
         name = reading.part.part.label
         raise Refused(f"say which {name}, such as tomorrow {name} or in the {name}")
     clock = reading.clocks[0] if reading.clocks else None
     if clock is not None and clock.alone and reading.part is None:
         hour = clock.at.hour
-        raise Refused(f"say {clock.said}am or {clock.said}pm" if 1 <= hour <= 12 else f"say {hour:02}:00")
+        raise Refused(f"{clock.said}am or {clock.said}pm?" if 1 <= hour <= 12 else f"say {hour:02}:00")
     return clock
 
 
@@ -186,7 +186,7 @@ def _shifted_to(shift: Shift, clock: Clock | None, part: Part | None, now: Insta
     if clock is None and part is None:
         return shifted(shift, now, zone)
     if shift.microseconds:
-        raise Refused("give one time at a time")
+        raise Refused("give only one time")
     day = _plus_months(local_date(now, zone), shift.months) + timedelta(days=shift.days)
     at = part.default if part is not None else DEFAULT_TIME
     if clock is not None:
@@ -208,9 +208,9 @@ def _next_time(clock: Clock | None, part: Part | None, now: Instant, zone: ZoneI
     if part is None and clock is not None and not clock.marked:
         later = _on(today, at.replace(hour=(at.hour + 12) % 24), zone)
         if later > now:
-            raise Refused(f"is that {clock.said}pm today or {clock.said}am tomorrow?")
+            raise Refused(f"{clock.said}pm today or {clock.said}am tomorrow?")
         if at.hour == 12:
-            raise Refused(f"say {clock.said}am or {clock.said}pm")
+            raise Refused(f"{clock.said}am or {clock.said}pm?")
     return _on(today + timedelta(days=1), at, zone)
 
 
@@ -233,7 +233,7 @@ def _time_on_a_day(reading: Reading, clock: Clock | None, part: Part | None, now
 def unambiguous(clock: Clock) -> time:
     """The time of a clock that stands alone; an hour from 1 to 5 without am or pm is refused."""
     if not clock.marked and clock.at.hour < 6:
-        raise Refused(f"say {clock.said}am or {clock.said}pm")
+        raise Refused(f"{clock.said}am or {clock.said}pm?")
     return clock.at
 
 
@@ -244,7 +244,7 @@ def _midnight_of(reading: Reading, now: Instant, zone: ZoneInfo) -> Instant:
         return _on(today + timedelta(days=1), time(0), zone)
     day = next(iter(_candidates(reading, today)))
     this, following = (WEEKDAY_NAMES[(day + timedelta(days=step)).weekday()].casefold() for step in (0, 1))
-    raise Refused(f"say {this} 11:59pm or {following} 00:00")
+    raise Refused(f"{this} 11:59pm or {following} 00:00?")
 
 
 def _candidates(reading: Reading, today: date) -> Iterator[date]:
@@ -298,7 +298,7 @@ def _years_of(day: OnDate, today: date) -> Iterator[date]:
 def _checked_weekday(day: date, weekday: int | None) -> date:
     if weekday not in (None, day.weekday()):
         said, true = WEEKDAY_NAMES[weekday or 0], WEEKDAY_NAMES[day.weekday()]
-        raise Refused(f"{day.isoformat()} is not a {said} but a {true}")
+        raise Refused(f"{day.isoformat()} is a {true}, not a {said}")
     return day
 
 

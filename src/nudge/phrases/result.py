@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
-from zoneinfo import ZoneInfo
+from datetime import datetime
 
-from nudge.instants import Instant, Moment, as_instant, to_datetime
-from nudge.phrases.echo import absolute, distance, zone_name
+from nudge.instants import Instant, Moment, Zone, as_instant, to_datetime, zone_of
+from nudge.phrases.echo import absolute, distance
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class Understood:
     the rule's first time, or now plus the interval. `first_wall` is what the clock on the wall shows at a rule's first
     time; inside a DST gap that is not the local time of `first`.
 
-    >>> from datetime import datetime, tzinfo
+    >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
     >>> from nudge.phrases import understand
     >>> zone = ZoneInfo("America/Toronto")
@@ -52,21 +51,22 @@ class Understood:
             return self.rrule
         return f"DTSTART:{self.first_wall:%Y%m%dT%H%M%S}\nRRULE:{self.rrule}"
 
-    def first_at(self, zone: tzinfo) -> datetime:
+    def first_at(self, zone: Zone) -> datetime:
         """The first time as a datetime."""
-        return to_datetime(self.first, zone)
+        return to_datetime(self.first, zone_of(zone))
 
     def describe(self) -> str:
         """The schedule in words, such as "every weekday at 9:00 AM"; "once" for a single instant."""
         return self.words
 
-    def echo(self, now: Moment, zone: ZoneInfo, first: Instant | None = None) -> str:
+    def echo(self, now: Moment, zone: Zone, first: Instant | None = None) -> str:
         """What to say back: the absolute time with its zone and distance, and for a rule what repeats.
 
         `first` replaces the time that is shown, for a caller who has computed another one.
         """
+        where = zone_of(zone)
         due = self.first if first is None else first
         ahead = f"({distance(due - as_instant(now))})"
         if self.once is not None:
-            return f"{absolute(due, zone)} {zone_name(zone)} {ahead}"
-        return f"{self.words} ({zone_name(zone)}), next {absolute(due, zone)} {ahead}"
+            return f"{absolute(due, where)} {where.key} {ahead}"
+        return f"{self.words} ({where.key}), next {absolute(due, where)} {ahead}"

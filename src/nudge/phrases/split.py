@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from nudge.instants import Instant, Moment, as_instant
+from nudge.instants import Instant, Moment, Zone, as_instant, zone_of
 from nudge.phrases.clocks import read_clocks
 from nudge.phrases.dateparser_gate import translate
 from nudge.phrases.days import read_day
@@ -92,7 +92,7 @@ def refuse_other_day(message: str, said: str, *, first: bool, last: bool) -> Non
     plain = " ".join(message.split())
     *_, edge = plain.casefold().split() or [""]
     if last and edge in _REPEATING:
-        raise Refused(f'{shown(said)} is once, and "{edge}" is not; say every day, or every saturday')
+        raise Refused(f'{shown(said)} happens once, but "{edge}" repeats; say every day, or every saturday')
     date = (last and _DATE_LAST.search(plain)) or (first and _DATE_FIRST.match(plain))
     day = date[1] if date else next(_found(message, (_read_repeated, _read_day, _read_days)), None)
     if day is not None:
@@ -175,7 +175,7 @@ class _Time:
         return self.reading is None or self.reading.names_a_day
 
 
-def split_reminder(text: str, now: Moment, zone: ZoneInfo) -> tuple[str, Understood]:
+def split_reminder(text: str, now: Moment, zone: Zone) -> tuple[str, Understood]:
     """The message of a sentence, as it was typed, and the time at its end or its beginning.
 
     A day at one end and a clock at the other belong together: "tomorrow call mum at 5pm". Two times that do not fit
@@ -189,8 +189,9 @@ def split_reminder(text: str, now: Moment, zone: ZoneInfo) -> tuple[str, Underst
     >>> message, when.echo(now, zone)
     ('pay rent', 'Friday 2026-02-20 9:00 AM America/Toronto (in 1 day 19 h)')
     """
+    where = zone_of(zone)
     try:
-        message, understood = _split(text, as_instant(now), zone)
+        message, understood = _split(text, as_instant(now), where)
     except Refused as refused:
         raise refusal(text, "a reminder", refused.why, REMINDER_EXAMPLES) from None
     if not message:
@@ -282,7 +283,7 @@ def _after_last_by(body: str, now: Instant, zone: ZoneInfo) -> tuple[str, Unders
         reading = translate(body[match.end() :])
         if reading is not None:
             return _clean(body[: match.start()], asked=True), resolve(reading, now, zone)
-    raise Refused("there is no time at its beginning or its end")
+    raise Refused("there is no time at the beginning or the end")
 
 
 def _without_asking(text: str) -> tuple[str, bool]:

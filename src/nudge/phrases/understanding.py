@@ -1,4 +1,4 @@
-"""The two questions: when is that, and how long is that."""
+"""The two questions about a phrase: when is that, and how long is that."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import time, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from nudge.instants import Instant, Moment, as_instant, local_date, start_of_day
+from nudge.instants import Instant, Moment, Zone, as_instant, local_date, start_of_day, zone_of
 from nudge.phrases.dateparser_gate import translate
 from nudge.phrases.durations import read_duration, refuse_lone_number
 from nudge.phrases.grammar import Reading, read
@@ -21,8 +21,8 @@ from nudge.phrases.tokens import MAX_LENGTH, tokenize
 _LAST: Final = Clock(time.max, "the end of the day", marked=True)
 
 
-def understand(text: str, now: Moment, zone: ZoneInfo, *, at_end: bool = False) -> Understood:
-    """What a phrase for a time means at `now` in `zone`.
+def understand(text: str, now: Moment, zone: Zone, *, at_end: bool = False) -> Understood:
+    """What a phrase for a time means at `now` in `zone`, a zone or its name.
 
     A time without a day is today's, or tomorrow's if it has passed; a day without a time is at 9:00, or with `at_end`,
     for the last moment of something, at its last. Nothing is ever in the past. Raises `InvalidPhraseError`, which says
@@ -35,27 +35,29 @@ def understand(text: str, now: Moment, zone: ZoneInfo, *, at_end: bool = False) 
     >>> understand("in an hour and a half", now, zone).echo(now, zone)
     'Wednesday 2026-02-18 3:30 PM America/Toronto (in 1 h 30 min)'
     """
+    where = zone_of(zone)
     try:
         reading = read_any(text)
         if at_end and reading.day is not None and reading.lacks_a_clock and reading.part is None:
             reading = replace(reading, clocks=(_LAST,))
-        return resolve(reading, as_instant(now), zone)
+        return resolve(reading, as_instant(now), where)
     except Refused as refused:
         raise refusal(text, "a time", refused.why, refused.examples) from None
     except Unread as unread:
         raise refusal(text, "a time", unread.why) from None
 
 
-def understand_duration(text: str, now: Moment, zone: ZoneInfo) -> int:
+def understand_duration(text: str, now: Moment, zone: Zone) -> int:
     """How long a phrase says, in microseconds: "30 more min", "an hour and a half", "until 5pm", "today".
 
     Days and longer follow the calendar of `zone`: "a day" before a DST change is 23 or 25 hours. "today" lasts until
     midnight. Raises `InvalidPhraseError`.
     """
+    where = zone_of(zone)
     try:
-        length = _duration(text, as_instant(now), zone)
+        length = _duration(text, as_instant(now), where)
         if not 0 < length <= HORIZON:
-            raise Refused("that is more than 100 years" if length else "0 is no duration")
+            raise Refused("that is more than 100 years" if length else "0 is not a duration")
         return length
     except Refused as refused:
         raise refusal(text, "a duration", refused.why, DURATION_EXAMPLES) from None
@@ -89,7 +91,7 @@ def _duration(text: str, now: Instant, zone: ZoneInfo) -> int:
         return until.once - now
     reader = Reader(tokenize(text))
     if not reader.tokens:
-        raise Refused("it says nothing")
+        raise Refused("it is empty")
     reader.take_row("give", "me")
     reader.take("for", "in")
     if reader.take("today") or _rest_of_day(reader):

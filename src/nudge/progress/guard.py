@@ -133,9 +133,9 @@ class AsyncGuard(GuardRules[AsyncHolds]):
     >>> from nudge import AsyncGuard, Ledger, load_prices
     >>> async def main():
     ...     prices = load_prices()
-    ...     guard = AsyncGuard(max_tokens=100_000, ledger=Ledger("1.00", prices=prices))
+    ...     guard = AsyncGuard(max_tokens=100_000, ledger=Ledger(1, prices=prices))
     ...     call = await guard.before_call("claude-sonnet-5-5", 1_000, max_tokens=2_000)
-    ...     return await guard.after_call({"prompt_tokens": 900, "completion_tokens": 100})
+    ...     return await guard.after_call({"input_tokens": 900, "output_tokens": 100})
     >>> asyncio.run(main()).level.name
     'NONE'
     """

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from nudge.errors import UsageError
+from nudge.model import Purpose
 from nudge.progress.run_calls import OpenCall
 from nudge.spending.money import Micros
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
+    from nudge.spending.governor import Spending
     from nudge.spending.memory_ledger import Ledger, Reservation
 
 T = TypeVar("T")
@@ -111,6 +113,25 @@ class AsyncLedgerHolds:
     def of(cls, ledger: Ledger) -> AsyncLedgerHolds:
         """The holds of a ledger in memory."""
         return cls(lambda call: _block(ledger, call))
+
+    @classmethod
+    def of_agent(
+        cls, spending: Spending, agent: str, *, run: str = "", purpose: str = Purpose.WORK
+    ) -> AsyncLedgerHolds:
+        """The holds of an agent in the store, on its day, its window and the accounts of `run`."""
+        return cls(
+            lambda call: spending.hold(
+                agent,
+                model=call.model,
+                input_bound=call.input_bound,
+                max_tokens=call.max_tokens,
+                min_tokens=call.min_tokens,
+                purpose=purpose,
+                run=run,
+                starts_task=call.starts_task,
+                attempt_id=call.id,
+            )
+        )
 
     async def hold(self, call: CallWanted) -> int:
         block = self._block(call)

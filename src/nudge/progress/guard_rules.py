@@ -25,7 +25,7 @@ from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_calls import OpenCall, RunCalls
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.tools import LOOKING_KINDS, ToolKind, name_of
-from nudge.spending.money import Amount, Micros, as_micros
+from nudge.spending.money import Amount, Micros, Money, as_micros
 from nudge.tokens import TokenUse, token_use
 
 if TYPE_CHECKING:
@@ -331,16 +331,17 @@ class GuardRules(Generic[H]):
         """Open a call that the run's own limits allow, clamped to them. It still has to be held and answered."""
         self._calls.give_up_stale(now)
         check = self.budget.check(now)
-        self._told.keep([*([check.nudge] if check.nudge else []), *self._phase_nudges()])
         if not check.can_continue and not self._calls.report_is_due:
             reason = f"The run has used up its budget ({check.reason})."
             return CallRefused(reason, can_wrap_up=not self._calls.closing)
-        was_closing = self._calls.closing
+        reported = self._calls.closing and not self._calls.report_is_due
         call = self._calls.open(model, input_bound, max_tokens, min_tokens, now)
         if call is None:
             return CallRefused("The run has used up what was kept for its closing report.")
-        if call.closing and not was_closing:
-            self._told.keep([Nudge(CRITICAL, Urgency.CRITICAL)])
+        if call.closing:
+            self._told.keep([] if reported else [Nudge(CRITICAL, Urgency.CRITICAL)])
+        else:
+            self._told.keep([*([check.nudge] if check.nudge else []), *self._phase_nudges()])
         return call
 
     def _allow(self, call: OpenCall, covered: int, wanted: int) -> CallAllowed:
@@ -375,12 +376,12 @@ class GuardRules(Generic[H]):
         self._turn += 1
         level = self.level
         ask = self._calls.strict and level >= RESTRICTED and self.budget.can_request_extension(now)
-        return CallSettled(cost, level, ask)
+        return CallSettled(Money(cost), level, ask)
 
     def _fail(self, call: OpenCall, cost: Micros, now: Instant) -> None:
         """Count what a call cost that brought no usage."""
         self._calls.close(call, now, never_made=True)
-        self.budget.record_cost(cost)
+        self.budget.record_cost(Money(cost))
 
     def _adapted(self, ledger: Ledger | H) -> H:
         """The ledger in the shape that this guard needs."""

@@ -14,7 +14,7 @@ from nudge.progress.phases import SATURATION
 from nudge.progress.reserves import RESERVES
 from nudge.progress.run_limits import EconomicsTuning
 from nudge.progress.tools import ToolKind
-from nudge.spending.money import Micros
+from nudge.spending.money import Money
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class CallRefused:
 class CallSettled:
     """What a call cost, how tightly the run is held now, and whether it is time to ask a person for more."""
 
-    cost: Micros
+    cost: Money
     level: EnforcementLevel
     should_ask_extension: bool = False
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.instants import HOUR, Instant, Moment, as_instant, to_timedelta
+from nudge.instants import Instant, Moment, as_instant, to_timedelta
+from nudge.numbers import is_whole
 from nudge.progress.enforcement import (
     BudgetCheck,
     EnforcementLevel,
@@ -19,9 +20,9 @@ from nudge.progress.enforcement import (
     remaining_calls,
 )
 from nudge.progress.extensions import ExtensionRequest
-from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits, whole_microseconds
+from nudge.progress.run_limits import BudgetEnforcementMode, EconomicsTuning, RunLimits
 from nudge.progress.run_state import RunState, TokenAccount
-from nudge.spending.money import Amount, Micros, as_micros, format_money
+from nudge.spending.money import Amount, Money, as_micros, format_money
 from nudge.tokens import token_use
 
 _NONE, _RESTRICTED, _HARD = EnforcementLevel.NONE, EnforcementLevel.RESTRICTED, EnforcementLevel.HARD
@@ -37,12 +38,12 @@ class RunBudget:
 
     >>> from datetime import UTC, datetime
     >>> now = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-    >>> budget = RunBudget(max_tokens=100_000, max_cost="2.00")
-    >>> budget.record_call({"input_tokens": 60_000, "output_tokens": 10_000}, cost="0.33")
+    >>> budget = RunBudget(max_tokens=100_000, max_cost=2)
+    >>> budget.record_call({"input_tokens": 60_000, "output_tokens": 10_000}, cost=0.33)
     >>> check = budget.check(now)
     >>> check.can_continue, check.level.name, check.nudge.text
     (True, 'WARN', 'Budget at 70%. Be efficient with remaining budget.')
-    >>> budget.record_call({"input_tokens": 71_000, "output_tokens": 30_000}, cost="0.66")
+    >>> budget.record_call({"input_tokens": 71_000, "output_tokens": 30_000}, cost=0.66)
     >>> budget.check(now).can_continue
     False
     >>> budget
@@ -55,15 +56,14 @@ class RunBudget:
         self,
         max_tokens: int | None = 1_000_000,
         max_cost: Amount | None = 10,
-        max_duration: timedelta | None = timedelta(microseconds=2 * HOUR),
+        max_duration: timedelta | None = timedelta(hours=2),
         max_iterations: int | None = None,
         *,
         mode: BudgetEnforcementMode | str = BudgetEnforcementMode.STRICT,
         tuning: EconomicsTuning | None = None,
     ) -> None:
         """None lifts a limit; 0 or less is refused. `max_cost` is in dollars."""
-        cost = None if max_cost is None else as_micros(max_cost)
-        limits = RunLimits(max_tokens, cost, whole_microseconds(max_duration), max_iterations)
+        limits = RunLimits(max_tokens, max_cost, max_duration, max_iterations)
         self._state = RunState(limits, BudgetEnforcementMode(mode), tuning or EconomicsTuning())
 
     @classmethod
@@ -101,7 +101,8 @@ class RunBudget:
     def record_call(
         self, usage: object, cost: Amount = 0, *, kept_output: int | None = None, iteration: bool = True
     ) -> None:
-        """Count one model call: its usage as the provider reported it (or a TokenUse), and what it cost.
+        """Count one model call: its usage as Anthropic or OpenAI reported it (or a TokenUse), and what it cost in
+        dollars.
 
         `kept_output` is how much of the output goes back into the conversation, if not all of it. A call that is not a
         turn of the loop, such as one that writes a summary, passes `iteration=False`.
@@ -158,8 +159,10 @@ class RunBudget:
 
     def set_clock(self, told_at: Instant | None, waits: int) -> None:
         """Go on with the clock of another process."""
+        if not is_whole(waits) or waits < 0:
+            raise UsageError(f"A run cannot wait for {waits!r} things.", next_step="Give a whole number from 0.")
         self._state.told_at = None if told_at is None else as_instant(told_at)
-        self._state.waits = int(waits)
+        self._state.waits = waits
 
     def begin_run(self) -> None:
         """Start the next run of the session: nothing used, and the limits without extensions. The totals over all runs,
@@ -266,9 +269,9 @@ class RunBudget:
         return remaining_calls(graded + abrupt, self._state.account.calls)
 
     @property
-    def cost(self) -> Micros:
+    def cost(self) -> Money:
         """What this run has spent."""
-        return self._state.cost
+        return Money(self._state.cost)
 
     @property
     def iterations(self) -> int:
@@ -291,9 +294,9 @@ class RunBudget:
         return self._state.earlier_tokens + self.total_tokens
 
     @property
-    def cost_all_runs(self) -> Micros:
+    def cost_all_runs(self) -> Money:
         """`cost` of all runs of the session."""
-        return self._state.earlier_cost + self._state.cost
+        return Money(self._state.earlier_cost + self._state.cost)
 
     @classmethod
     def _of(cls, state: RunState) -> RunBudget:

@@ -19,7 +19,7 @@ from nudge.progress.phases import Phase
 from nudge.progress.reserves import PhaseReserves
 from nudge.progress.run_budget import RunBudget
 from nudge.progress.run_limits import BudgetEnforcementMode
-from nudge.spending.money import Micros, format_money
+from nudge.spending.money import Micros, Money, format_money
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class RunCalls:
     ) -> None:
         """Count a call that came back, and charge its tokens to the phase it was made in."""
         before = self.budget.incremental_tokens
-        self.budget.record_call(use, cost, kept_output=kept_output, iteration=iteration)
+        self.budget.record_call(use, Money(cost), kept_output=kept_output, iteration=iteration)
         if self.reserves is not None:
             spent = max(0, self.budget.incremental_tokens - before)
             # A report that did not end the run, because it got more tokens, must not leave the other phases over.
@@ -193,7 +193,7 @@ class RunCalls:
         """Go on from what `to_json` wrote. After a restart nothing is under way."""
         self.reserves = None if data["reserves"] is None else PhaseReserves.from_json(data["reserves"])
         self.closing, self._reports = bool(data["closing"]), int(data["reports"])
-        self._open = {call["id"]: OpenCall(**call) for call in data["open"]} if running else {}
+        self._open = {call.id: call for call in map(_open_call, data["open"])} if running else {}
 
     def _fitting(self, model: str, input_bound: int, max_tokens: int) -> int:
         """How much output an ordinary call may have, so that the reserve for the report stays whole."""
@@ -226,3 +226,13 @@ class RunCalls:
 
     def _new_input(self, input_bound: int) -> int:
         return max(0, input_bound - self.budget.account.context)
+
+
+def _open_call(data: Mapping[str, Any]) -> OpenCall:
+    """An open call as it was stored; ValueError or TypeError if it is not one."""
+    names, counts = ("id", "model"), ("input_bound", "max_tokens", "new_tokens", "cost", "at")
+    if not all(isinstance(data[name], str) for name in names):
+        raise ValueError(f"{data!r} is not a call")
+    if not all(is_whole(data[name]) and data[name] >= 0 for name in counts):
+        raise ValueError(f"{data!r} is not a call")
+    return OpenCall(**data)

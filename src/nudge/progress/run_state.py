@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from nudge.errors import UsageError
-from nudge.instants import Instant
+from nudge.instants import Instant, from_timedelta
 from nudge.numbers import is_whole
 from nudge.progress.enforcement import EnforcementLevel, Use
 from nudge.progress.extensions import Extensions
@@ -145,11 +145,11 @@ class RunState:
         if limits.tokens is not None:
             graded.append((_TOKENS, self.account.incremental_tokens, limits.tokens + self.granted_tokens))
         if limits.cost is not None:
-            graded.append((_COST, self.cost, limits.cost))
+            graded.append((_COST, self.cost, int(limits.cost)))
         if limits.iterations is not None:
             abrupt.append((_ITERATIONS, self.iterations, limits.iterations))
         if limits.duration is not None and self.mode is _STRICT:
-            abrupt.append((_DURATION, self.active, limits.duration))
+            abrupt.append((_DURATION, self.active, from_timedelta(limits.duration)))
         return graded, abrupt
 
     def next_run(self) -> RunState:
@@ -175,7 +175,7 @@ class RunState:
         return {
             "version": JSON_VERSION,
             "mode": self.mode.value,
-            "limits": asdict(self.limits),
+            "limits": self.limits.to_json(),
             "tuning": asdict(self.tuning),
             "account": asdict(self.account),
             "extensions": asdict(self.extensions),
@@ -192,7 +192,7 @@ class RunState:
                 raise ValueError(f"version {data['version']!r} is not {JSON_VERSION}")
             counts: dict[str, Any] = {name: _whole(data[name]) for name in _COUNTS}
             return cls(
-                limits=RunLimits(**data["limits"]),
+                limits=RunLimits.from_json(data["limits"]),
                 mode=BudgetEnforcementMode(data["mode"]),
                 tuning=EconomicsTuning(**data["tuning"]),
                 account=TokenAccount(**data["account"]),

@@ -24,7 +24,7 @@ class Drop:
 
 
 class Sending(StrEnum):
-    """Where an outgoing message is. It is SENDING from before the channel is called until its answer is stored."""
+    """What has happened to a message. It is SENDING from before the channel is called until its answer is stored."""
 
     PENDING = "pending"
     SENDING = "sending"

@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from nudge.attention.gate import Gate
-from nudge.attention.repeats import signature
-from nudge.attention.rules import Candidate, Decision, Defer, Kind, Refuse
+from nudge.attention.rules import Decision, Defer, Refuse
 from nudge.durations import format_duration
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import IDLE_SINCE
@@ -17,8 +16,8 @@ from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 from nudge.reminders.changes import SNOOZED
 from nudge.reminders.conditions import Act, Conditions, Judgment, Question, Verdict, judge
-from nudge.reminders.handover import Handover
-from nudge.reminders.reminder import TOLERANCE, Mode, Reminder, Source, Status
+from nudge.reminders.handover import Handover, candidate_of
+from nudge.reminders.reminder import TOLERANCE, Reminder, Status
 from nudge.reminders.slots import Due, after_firing, after_passing, due
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.text import delivered_text, time_in_words
@@ -216,25 +215,6 @@ def _occurrence(firing: Firing, reminder: Reminder) -> Due:
     if moved_to is None and timer.attempts:
         moved_to = timer.slot_at
     return due(reminder, timer.slot_at, firing.now, moved_to=None if moved_to is None else Instant(moved_to))
-
-
-def candidate_of(reminder: Reminder, text: str, slot_at: Instant, *, snoozed: bool = False) -> Candidate:
-    """How the gate sees it. A time the person chose themselves is kept to, also where they snoozed what a role or a
-    routine asked for; one that a condition or idleness chose is not such a time."""
-    waits = reminder.condition is not None and reminder.condition.mode is Mode.ONCE
-    chosen = reminder.source in (Source.CLI, Source.CHAT) and not waits and not reminder.idle
-    return Candidate(
-        Kind.ROUTINE if reminder.source is Source.FILE else Kind.REMINDER,
-        asked_by_person=True,
-        set_for_time=chosen or snoozed,
-        allow_ping=reminder.allow_ping,
-        critical=reminder.critical,
-        has_claim=reminder.reserve,
-        topic=reminder.id,
-        signature=signature(text),
-        chain=reminder.chain is not None and reminder.asked > 0,
-        due_at=slot_at,
-    )
 
 
 def _short(reminder: Reminder) -> str:

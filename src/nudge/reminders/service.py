@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from zoneinfo import ZoneInfo
 
-from nudge.attention.forward_schedule import UpcomingTask
+from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
-from nudge.instants import Instant
+from nudge.instants import DAY, Instant
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
@@ -31,14 +31,16 @@ from nudge.reminders.changes import (
 from nudge.reminders.conditions import NOT_JUDGED, Reply, read_reply
 from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.handover import Handover
-from nudge.reminders.outlook import DueReminder, claims_of, due_for_person, upcoming_of
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
-from nudge.reminders.store import ListedReminder, ReminderStore
+from nudge.reminders.store import ComingReminder, ListedReminder, ReminderStore
 from nudge.reminders.text import delivered_text
+from nudge.schedules import occurrences
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20
+_MOST = 200
+_TIMES = 100
 
 
 def random_id() -> str:
@@ -53,6 +55,14 @@ class Timed:
 
     reminder: Reminder
     next_at: Instant | None
+
+
+@dataclass(frozen=True, slots=True)
+class OpenReminder:
+    """A reminder to the person that a rule of restraint has put off, or that they have not answered."""
+
+    reminder: Reminder
+    due_at: Instant
 
 
 class Reminders:
@@ -199,15 +209,53 @@ class Reminders:
 
     async def upcoming(self, agent: str, now: Instant) -> Sequence[UpcomingTask]:
         """What the forward schedule shows of this agent's reminders and routines."""
-        return await upcoming_of(self._store, agent, now)
+        horizon = Instant(now + AHEAD + BEYOND)
+        coming = await self._store.reminders.coming(agent, horizon, _MOST)
+        tasks = [task for one in coming if not one.reminder.idle for task in _tasks(one, now, horizon)]
+        since = Instant(now - BACK)
+        for row in await self._store.outcomes.recent(agent=agent, kind=KIND, since=since, limit=_MOST):
+            if row.result in (Result.FIRED, Result.FIRED_LATE) and since <= row.slot_at <= now:
+                reminder = await self._store.reminders.get(row.key.removeprefix("reminder:"))
+                if reminder is not None:
+                    tasks.append(_task(reminder, [row.slot_at]))
+        return tasks
 
     async def claims(self, agent: str, now: Instant) -> tuple[Instant, ...]:
-        """When reminders and routines with a reserve will want a ping within a day; one that is due wants it now."""
-        return await claims_of(self._store, agent, now)
+        """When reminders and routines with a reserve will want a ping within a day. One that is due wants it now, and
+        so does one that waits unread in the agent's inbox."""
+        reserved = await self._store.reminders.reserved(agent)
+        if not reserved:
+            return ()
+        unread = {letter.topic for letter in await self._store.letters.unread(agent, limit=1000)}
+        end = Instant(now + DAY)
+        claims: list[Instant] = []
+        for one in reserved:
+            first = Instant(max(one.due_at, now))
+            if first <= end:
+                claims.append(first)
+            if one.reminder.id in unread and one.due_at > now:
+                claims.append(now)
+            if not one.reminder.idle:
+                claims += occurrences(one.reminder.schedule, first, end, _TIMES, one.reminder.zone)
+        return tuple(sorted(claims))
 
-    async def due_for_person(self, agent: str, now: Instant) -> Sequence[DueReminder]:
-        """What waits to reach the person, and what reached them within a day and has no answer yet."""
-        return await due_for_person(self._store, agent, now)
+    async def open_for_person(self, agent: str, now: Instant) -> Sequence[OpenReminder]:
+        """What waits to reach the person, and what reached them within a day and has no answer yet.
+
+        One that is due at this very moment is on its way by itself: whoever mentioned it too would say it twice.
+        """
+        found = [
+            OpenReminder(one.reminder, one.slot_at)
+            for one in await self._store.reminders.coming(agent, Instant(now + DAY), _MOST)
+            if one.reminder.to_person and one.slot_at <= now < one.due_at
+        ]
+        waiting = {one.reminder.id for one in found}
+        for reminder in await self._store.reminders.fired_since(agent, Instant(now - DAY), _MOST):
+            fired, answered = reminder.last_fired_at, reminder.acknowledged_at
+            unanswered = fired is not None and (answered is None or answered < fired)
+            if fired is not None and unanswered and reminder.to_person and reminder.id not in waiting:
+                found.append(OpenReminder(reminder, fired))
+        return found
 
     async def _changed(self, id_or_name: str, now: Instant, step: Step) -> Timed:
         after = await change(self._store, (await self.get(id_or_name)).id, now, step)
@@ -220,3 +268,31 @@ class Reminders:
                 f"{agent} already has a reminder called {name!r}: {other.id} (from {other.source.value}).",
                 next_step=f"Choose another name, or change that one with 'nudge reminder edit {other.id}'.",
             )
+
+
+def _tasks(coming: ComingReminder, now: Instant, horizon: Instant) -> Iterator[UpcomingTask]:
+    reminder, first = coming.reminder, coming.due_at
+    later = occurrences(reminder.schedule, Instant(max(first, now)), horizon, _TIMES, reminder.zone)
+    if reminder.chain is None:
+        yield _task(reminder, [first, *later])
+        return
+    end = later[0] if later else horizon
+    for number in range(reminder.asked + 1, reminder.chain + 1):
+        link = Instant(first + (number - reminder.asked - 1) * reminder.asks_every)
+        if link > end:
+            break
+        yield _task(reminder, [link], (number, reminder.chain))
+    if later:
+        yield _task(reminder, later, (1, reminder.chain))
+
+
+def _task(reminder: Reminder, times: list[Instant], chain: tuple[int, int] | None = None) -> UpcomingTask:
+    return UpcomingTask(
+        reminder.name or "Reminder",
+        reminder.ref or reminder.id,
+        times,
+        reminder.description or None,
+        reminder.message,
+        reminder.allow_ping,
+        chain,
+    )

@@ -11,7 +11,7 @@ from nudge.attention.forward_schedule import clock
 from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.phrases.echo import absolute, distance, zone_name
+from nudge.phrases.echo import absolute, distance
 from nudge.queue.timers import late_by
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.reminder import TOLERANCE, Mode, Reminder
@@ -138,7 +138,7 @@ def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
     if first is None:
         return f"{schedule_words(reminder)}: it has ended"
     shown = Instant(first - first % SECOND)
-    when = f"{absolute(shown, reminder.zone)} {zone_name(reminder.zone)} ({_ahead(first, now)})"
+    when = f"{absolute(shown, reminder.zone)} {reminder.tz} ({_ahead(first, now)})"
     words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # whoever says "every weekday" knows no RRULE
     if words == "once":
         return when

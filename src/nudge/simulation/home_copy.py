@@ -14,9 +14,10 @@ from tempfile import TemporaryDirectory
 
 from nudge.attention.store import AttentionRow
 from nudge.errors import NotFoundError, StoreError
+from nudge.home.config import Config
 from nudge.home.create import make_home
 from nudge.home.folder import Home
-from nudge.home.settings import Settings
+from nudge.home.private_files import FILE, make_folder
 from nudge.instants import Instant
 from nudge.queue.agents import DEFAULT, Agent
 from nudge.reminders.changes import timer_at
@@ -35,11 +36,11 @@ def copied_home(original: Home) -> Iterator[Home]:
     with TemporaryDirectory(prefix="nudge-simulate-") as folder:
         home = Home(Path(folder) / "home")
         if original.exists:
-            home.path.mkdir(mode=0o700)
             for source in _texts(original):
                 target = home.path / source.relative_to(original.path)
-                target.parent.mkdir(parents=True, exist_ok=True)
+                make_folder(target.parent)
                 shutil.copyfile(source, target)
+                target.chmod(FILE)
         else:
             make_home(home)
         yield home
@@ -117,9 +118,9 @@ class Belongings:
     attention: AttentionRow | None = None
 
 
-async def read_belongings(settings: Settings, agent: str, scratch: Path) -> Belongings:
+async def read_belongings(config: Config, agent: str, scratch: Path) -> Belongings:
     """Look into the person's store without touching it. A file is copied first; a server is only read."""
-    url = settings.database_url
+    url = config.database_url
     if url.startswith("sqlite:"):
         copy = copied_database(Path(sqlite_path(url)), scratch)
         if copy is None:

@@ -12,20 +12,18 @@ from nudge.clock import SystemClock
 from nudge.coach.documents import Document
 from nudge.coach.goals import parse_goals
 from nudge.coach.targets import Targets, choose
-from nudge.daemon.world import options_of
+from nudge.daemon.world import model_of, options_of
 from nudge.errors import NotConfiguredError, NotFoundError
-from nudge.home.config import load_config
+from nudge.home.config import Config
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
-from nudge.home.settings import Settings
-from nudge.home.spending_plan import routes_of
+from nudge.home.read_config import read_config
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
-from nudge.models.offline import OfflineModel
-from nudge.simulation.engine import Engine, MakeModels, Note
+from nudge.simulation.engine import Engine, MakeAnswerers, Note
 from nudge.simulation.home_copy import Belongings, copied_home, read_belongings
-from nudge.simulation.models import SCRIPTED, CountingModel, Rates
+from nudge.simulation.models import Answerers, Counter, Rates, by_model, by_priced_rules, by_rules
 from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
@@ -53,7 +51,7 @@ class Request:
 class Simulations:
     """A copy of a home, in which any number of configurations can be tried."""
 
-    def __init__(self, request: Request, home: Home, original: Settings, belongings: Belongings) -> None:
+    def __init__(self, request: Request, home: Home, original: Config, belongings: Belongings) -> None:
         self._request = request
         self._home = home
         self._original = original
@@ -64,26 +62,25 @@ class Simulations:
         self, changes: Mapping[str, str] | None = None, on_day: Callable[[int], None] = lambda days: None
     ) -> Timeline:
         """One life under the home's configuration with those changes."""
-        settings = overridden(self._original, changes or {})
-        config = load_config(settings)
+        config = overridden(self._original, changes or {})
         rates = Rates(
-            load_prices(self._home.path, weights=config.spending.weights), routes_of(settings), config.spending.tier
+            load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier
         )
-        with self._models(settings, rates) as make_models:
+        with self._answerers(config, rates) as make_answerers:
             engine = Engine(
-                self._plan(settings, changes or {}),
+                self._plan(config, changes or {}),
                 self._profile,
                 self._home,
-                options_of(settings, config, OWNER),
+                options_of(config, OWNER),
                 rates.prices,
                 self._belongings,
-                make_models,
+                make_answerers,
                 on_day,
             )
             return engine.run()
 
-    def _plan(self, settings: Settings, changes: Mapping[str, str]) -> Plan:
-        request, targets = self._request, self._targets(settings)
+    def _plan(self, config: Config, changes: Mapping[str, str]) -> Plan:
+        request, targets = self._request, self._targets(config)
         quiet = targets.quiet_hours
         return Plan(
             request.first or local_date(request.now, targets.zone),
@@ -97,23 +94,23 @@ class Simulations:
             dict(changes),
         )
 
-    def _targets(self, settings: Settings) -> Targets:
+    def _targets(self, config: Config) -> Targets:
         content = HomeDocuments(self._home).read(self._request.agent, "GOALS.md")
         if content is None:
-            return Targets(timezone=zone_of(settings.timezone).key)
+            return Targets(timezone=zone_of(config.timezone).key)
         return choose(None, parse_goals(Document.decode(content).text).parsed).targets
 
     @contextmanager
-    def _models(self, settings: Settings, rates: Rates) -> Iterator[MakeModels]:
+    def _answerers(self, config: Config, rates: Rates) -> Iterator[MakeAnswerers]:
         match self._request.model:
             case "offline":
-                yield _offline(rates)
+                yield _counted(by_rules, rates)
             case "scripted":
-                yield _paid(OfflineModel(), rates, SCRIPTED, estimated=True)
+                yield _counted(by_priced_rules, rates)
             case _:
-                real = _real(settings)
+                real = _real(config)
                 try:
-                    yield _paid(real, rates, real.name, estimated=False)
+                    yield _counted(lambda counter: by_model(real, counter), rates)
                 finally:
                     asyncio.run(real.close())
 
@@ -121,7 +118,7 @@ class Simulations:
 @contextmanager
 def simulations(request: Request) -> Iterator[Simulations]:
     """Copy the home, look into its store, and clear the copy away afterwards."""
-    original = Settings.read(request.home, request.environment)
+    original = read_config(request.home, request.environment)
     with copied_home(request.home) as home:
         belongings = Belongings()
         if request.home.exists:
@@ -130,34 +127,28 @@ def simulations(request: Request) -> Iterator[Simulations]:
             raise NotFoundError(
                 f"There is no agent called {request.agent!r}.", next_step="Agents: coach. See 'nudge agent list'."
             )
-        yield Simulations(request, home, _with_table(original, request.home, home), belongings)
+        yield Simulations(request, home, original, belongings)
 
 
-def _with_table(original: Settings, there: Home, copy: Home) -> Settings:
-    """What is wrong is told of the person's own home, also where that does not exist and the templates stand for it."""
-    return original if there.exists else Settings(there, original.environment, Settings.read(copy, {}).table)
+def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerers:
+    def answerers(now: Callable[[], Instant], note: Note) -> Answerers:
+        return make(Counter(rates, now, note))
+
+    return answerers
 
 
-def _offline(rates: Rates) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return None, CountingModel(OfflineModel(), rates, now, note, name="offline", free=True)
+def _real(config: Config) -> Model:
+    """The model of the home, also where nudge.toml says `model = "offline"`: --model asks for it."""
+    asked = config if config.provider else config._replace(model="auto")
 
-    return make
+    def make() -> Model:
+        model = model_of(asked, SystemClock())
+        assert model is not None
+        return model
 
-
-def _paid(model: Model, rates: Rates, name: str, *, estimated: bool) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return CountingModel(model, rates, now, note, name=name, estimated=estimated), OfflineModel()
-
-    return make
-
-
-def _real(settings: Settings) -> Model:
-    if not settings.environment.get("ANTHROPIC_API_KEY"):
+    if asked.provider is None:
         raise NotConfiguredError(
-            "A real model needs a key, and there is none.",
-            next_step=f"Put ANTHROPIC_API_KEY into {settings.home.env_file}, or use --model scripted for an estimate.",
+            "--model real needs a key, and there is none.",
+            next_step=f"Put ANTHROPIC_API_KEY into {config.home.env_file}, or use --model scripted for an estimate.",
         )
-    from nudge.models.anthropic import AnthropicModel
-
-    return StandingStill(lambda: AnthropicModel.from_settings(settings.environment, clock=SystemClock()))
+    return StandingStill(make)

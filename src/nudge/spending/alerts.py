@@ -1,7 +1,7 @@
-"""Alerts: what the person is told by e-mail as well, because they may not be looking.
+"""Alerts: what the person also gets by e-mail, because they may not be looking.
 
 A mail is a timer. It is set in the transaction that raised the alert, so that there is one for each incident, and it is
-tried again until it is out or a day has passed.
+retried until it is out or a day has passed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mail:
 
 
 class Mailer(Protocol):
-    """Raises ChannelUnavailableError where sending later may work, and NotConfiguredError where somebody has to mend
+    """Raises ChannelUnavailableError if sending later may work, and NotConfiguredError if somebody has to fix
     something first."""
 
     async def send(self, mail: Mail) -> None: ...
@@ -47,6 +47,8 @@ def mail_timer(agent: str, alert: Alert, now: Instant) -> Timer:
 
 
 class Alerts:
+    """The handler of mail timers."""
+
     def __init__(self, mailer: Mailer | None = None) -> None:
         self._mailer = mailer
 
@@ -55,7 +57,7 @@ class Alerts:
         timer = firing.timer
         if self._mailer is None:
             async with firing.settle() as settlement:
-                settlement.outcome(Result.SKIPPED, "No mail server is configured (NUDGE_SMTP_URL).")
+                settlement.outcome(Result.SKIPPED, "No mail server is set up. Set NUDGE_SMTP_URL in .env.")
             return
         name = hashlib.sha256(f"{timer.agent} {timer.key}".encode()).hexdigest()[:24]
         subject = f"{timer.payload['subject']} ({timer.agent})"
@@ -65,8 +67,8 @@ class Alerts:
             if firing.now - timer.slot_at < GIVE_UP_AFTER:
                 raise
             async with firing.settle() as settlement:
-                settlement.outcome(Result.FAILED, f"The mail could not be sent for a day: {redact(str(error))}")
-                settlement.feed("failed", f"⚠️ The mail “{subject}” could not be sent. Check NUDGE_SMTP_URL.")
+                settlement.outcome(Result.FAILED, f"Could not send the mail for a day: {redact(str(error))}")
+                settlement.feed("failed", f"⚠️ Could not send the mail “{subject}”. Check NUDGE_SMTP_URL.")
             return
         async with firing.settle() as settlement:
             settlement.outcome(Result.FIRED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 
 from nudge.errors import UsageError
@@ -17,9 +17,9 @@ from nudge.instants import (
     Instant,
     Moment,
     as_instant,
+    from_local,
     from_timedelta,
     local_date,
-    start_of_day,
     to_datetime,
     zone_of,
 )
@@ -98,7 +98,8 @@ _WRITTEN = re.compile(r"(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?:\s+(?P<zo
 
 @dataclass(frozen=True, slots=True)
 class DayTurn:
-    """When a spending day begins: at midnight in `zone`, later by `offset` (under 24 hours).
+    """When a spending day begins: at the same time on the clock of `zone` every day, `offset` (under 24 hours) after
+    midnight. A time that a clock change skips or repeats counts once: right after the gap, and the first time.
 
     The instant of the turn belongs to the new day. Days are counted on the calendar, so a day of 23 or 25 hours is one
     day like the others.
@@ -110,7 +111,7 @@ class DayTurn:
     def __post_init__(self) -> None:
         zone_of(self.zone)
         if not 0 <= from_timedelta(self.offset) < DAY:
-            raise UsageError("The spending day can turn up to 24 hours after midnight.", next_step="Give 0 to 23:59.")
+            raise UsageError("A spending day starts less than 24 hours after midnight.", next_step="Use 0 to 23:59.")
 
     @classmethod
     def parse(cls, text: str) -> DayTurn:
@@ -121,14 +122,15 @@ class DayTurn:
         """
         match = _WRITTEN.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f"{text!r} is not when a day starts.", next_step="Write it like 04:00 America/Toronto.")
+            raise UsageError(f"{text!r} is not a start of a day.", next_step="Write it like 04:00 America/Toronto.")
         return cls(match["zone"] or "UTC", timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
     def day_of(self, instant: Instant) -> date:
-        return local_date(Instant(instant - from_timedelta(self.offset)), zone_of(self.zone))
+        day = local_date(instant, zone_of(self.zone))
+        return day if instant >= self.start_of(day) else day - timedelta(days=1)
 
     def start_of(self, day: date) -> Instant:
-        return Instant(start_of_day(day, zone_of(self.zone)) + from_timedelta(self.offset))
+        return from_local(datetime.combine(day, time()) + self.offset, zone_of(self.zone))
 
     def after(self, instant: Instant) -> Instant:
         """The next turn: later than `instant` also where a zone left a day out of its calendar."""
@@ -142,7 +144,7 @@ MIDNIGHT_UTC = DayTurn()
 
 
 WINDOW_DAYS = 30
-"""How long a window is whose renewal nobody stated."""
+"""How long a window is without a renewal date."""
 
 
 def day_share(remaining: Micros, days: int) -> Money:
@@ -202,7 +204,7 @@ class Allowance:
         return cls(as_micros(budget), begins, ends, turn).at(begins)
 
     def at(self, now: Moment) -> Allowance:
-        """The allowance as it is at `now`: the same one all day, computed again after a turn or a renewal."""
+        """The allowance as it is at `now`: the same all day, computed again after a turn or a renewal."""
         instant = Instant(max(as_instant(now), self.start))
         if instant >= self.end:
             return self._renewed(instant).at(instant)
@@ -213,19 +215,20 @@ class Allowance:
         return replace(self, day=day, limit=share, spent_before=self.spent, spent_today=0)
 
     def spend(self, amount: Amount, now: Moment) -> Allowance:
-        """With a cost added to the day of `now`. It is recorded whatever the share was: what is spent is spent."""
+        """A new allowance with a cost added to the day of `now`, whatever the share was: what is spent is spent."""
         today = self.at(now)
         return replace(today, spent_today=today.spent_today + as_micros(amount))
 
     def top_up(self, amount: Amount, now: Moment) -> Allowance:
-        """With money added to this window, and today's share computed again."""
+        """A new allowance with money added to this window, and today's share computed again."""
         today = self.at(now)
         return today._recomputed(now, replace(today, topped_up=today.topped_up + as_micros(amount)))
 
     def with_window(
         self, now: Moment, *, budget: Amount | None = None, renews: date | Moment | None = None
     ) -> Allowance:
-        """With another budget or renewal for this window, and today's share computed again. What is None stays.
+        """A new allowance with another budget or renewal for this window, and today's share computed again. What is
+        None stays.
 
         Top-ups stay too, and what was spent stays spent. Without any change, nothing is computed: saying the same twice
         grants nothing twice.
@@ -303,5 +306,5 @@ def _renewal(renews: date | Moment | None, turn: DayTurn, *, after: Instant) -> 
     else:
         ends = as_instant(renews)
     if ends <= after:
-        raise UsageError("A window has to renew later than now.", next_step="Give a day that is still to come.")
+        raise UsageError("A window must renew in the future.", next_step="Give a later date.")
     return ends

@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
+from nudge.defaults import SPENDING_TIER, SPENDING_WINDOW
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant, rfc3339
 from nudge.queue.timers import Timer
 from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, SpendingDay
 from nudge.spending.holds import Account, AccountKey, AccountKind, Change
 from nudge.spending.lifecycle import Lifecycle, SpendingState, step
-from nudge.spending.money import DOLLAR, Amount, Micros, Money, as_micros
-from nudge.spending.routing import STANDARD
+from nudge.spending.money import Amount, Micros, Money, as_micros
 from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore
 
 WAKE = "wake"
@@ -34,12 +34,12 @@ def wake_timer(agent: str, at: Instant) -> Timer:
 class SpendingPlan:
     """What the configuration grants every agent: money for a window, and the tier that chooses its models."""
 
-    window: Micros = 10 * DOLLAR
+    window: Micros = SPENDING_WINDOW
     renews: date | None = None
-    tier: str = STANDARD
+    tier: str = SPENDING_TIER
 
     @classmethod
-    def of(cls, window: Amount, *, renews: date | None = None, tier: str = STANDARD) -> SpendingPlan:
+    def of(cls, window: Amount, *, renews: date | None = None, tier: str = SPENDING_TIER) -> SpendingPlan:
         """A plan with so many dollars until it renews, after 30 days unless a date is given.
 
         >>> SpendingPlan.of(30).window

@@ -1,6 +1,6 @@
 """The spending lifecycle: awake, winding down from 90 %, asleep from 100 %, stopped above 110 %, awake again.
 
-A pure step from one state to the next. What has to happen with it comes back as effects, to be carried out in the
+A pure step from one state to the next. What has to happen with it comes back as effects, which are carried out in the
 transaction that writes the state: done twice or lost, an effect would lie.
 """
 
@@ -43,7 +43,7 @@ class SpendingState(StrEnum):
 
     @property
     def may_go_on(self) -> bool:
-        """Whether a task that is under way may call the model once more."""
+        """Whether a task that has begun may call the model again."""
         return self in (SpendingState.AWAKE, SpendingState.WINDING_DOWN)
 
     @property
@@ -91,7 +91,7 @@ class ClearWake:
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Tell the person outside of the feed as well, by e-mail."""
+    """Also tell the person outside the feed, by e-mail."""
 
     subject: str
     text: str
@@ -99,7 +99,7 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class CancelSiblings:
-    """Cancel the agent's other calls that are under way."""
+    """Cancel the agent's other calls in flight."""
 
 
 Effect: TypeAlias = FeedLine | SetWake | ClearWake | Alert | CancelSiblings
@@ -121,8 +121,8 @@ class Step:
 
 
 def state_of(day: SpendingDay) -> SpendingState:
-    """The state that a day's money alone asks for. An allowance of nothing is used up from the start, and one of which
-    the rest pays for no further call is as good as used up."""
+    """The state that a day's money alone asks for. An allowance of nothing is used up from the start, and so is one
+    whose rest pays for no further call."""
     if day.meter.passed(EXCEEDED_ABOVE):
         return SpendingState.BUDGET_EXCEEDED
     if day.used_up or day.meter.reached(ASLEEP_FROM):
@@ -188,7 +188,7 @@ def _alert(day: SpendingDay) -> Alert:
     return Alert(
         subject=STOPPED,
         text=(
-            f"{day.meter.text}. Calls that were under way have been cancelled, and no new ones start before the budget "
-            f"refreshes at {rfc3339(day.refresh_at)}. To go on now, run: nudge budget top-up AMOUNT"
+            f"{day.meter.text}. Calls in flight were cancelled, and no new ones start before the budget refreshes at "
+            f"{rfc3339(day.refresh_at)}. To go on now, run: nudge budget top-up AMOUNT"
         ),
     )

@@ -82,7 +82,7 @@ class Price:
         return self.rates(use.prompt).cost(use)
 
     def input_cost(self, input_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
-        """The most that the input of a call can cost: what a call is charged that was cancelled under way."""
+        """The most that the input of a call can cost: what a call that breaks off is charged."""
         return self.worst_case(input_tokens, 0, caching)
 
     def worst_case(self, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
@@ -154,8 +154,8 @@ class PriceTable:
     def of(cls, table: Mapping[str, Any]) -> PriceTable:
         """The table of a mapping with `models` and, where wanted, `read`, `source` and `weights`.
 
-        A model needs `input` and `output`, in dollars per million tokens. Cache prices that are missing become the
-        dearest they could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
+        A model needs `input` and `output`, in dollars per million tokens. Missing cache prices become the dearest they
+        could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
         """
         _refuse_unknown("the table", table, _TABLE_KEYS)
         stated = _section("models", table)
@@ -165,10 +165,10 @@ class PriceTable:
         for name, model in stated.items():
             _refuse_unknown(f"model {name}", model, _MODEL_KEYS)
             if not isinstance(model.get("aliases", ()), list | tuple):
-                raise ConfigError(f"model {name}: aliases is no list.", next_step='Write it like ["proxy"].')
+                raise ConfigError(f"model {name}: aliases must be a list.", next_step='Write it like ["proxy"].')
             for alias in model.get("aliases", ()):
                 if alias in stated or aliases.setdefault(alias, name) != name:
-                    raise ConfigError(f"{alias!r} stands for two models.", next_step="Give it to one of them.")
+                    raise ConfigError(f"Two models have the alias {alias!r}.", next_step="Remove it from one of them.")
         families = {name: str(model["family"]) for name, model in stated.items() if "family" in model}
         models = {name: _price(name, model) for name, model in stated.items()}
         if weights := table.get("weights"):
@@ -204,7 +204,7 @@ class PriceTable:
         return max(0, (local_date(as_instant(now), UTC) - self.read).days)
 
     def is_stale(self, now: Moment) -> bool:
-        """Whether somebody should look at the prices again. Exactly 90 days is not stale yet; no date at all is."""
+        """Whether somebody should check the prices. Exactly 90 days is not stale yet; no date at all is."""
         age = self.age_days(now)
         return age is None or age > STALE_AFTER_DAYS
 
@@ -221,7 +221,7 @@ class PriceTable:
 def lay_over(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, Any]:
     """`base` with what `overlay` states in its place, key by key inside a model and inside the weights.
 
-    A read date in the overlay dates the whole table: whoever writes one says that they looked.
+    A read date in the overlay dates the whole table: whoever writes one has checked it.
     """
     merged = {**base, **{key: value for key, value in overlay.items() if key not in ("models", "weights")}}
     models = dict(base.get("models") or {})
@@ -247,7 +247,7 @@ def _price(name: str, model: Mapping[str, Any]) -> Price:
 
 def _rates(where: str, stated: Mapping[str, Any]) -> Rates:
     if "input" not in stated or "output" not in stated:
-        raise ConfigError(f"{where} needs both `input` and `output`, in dollars per million tokens.")
+        raise ConfigError(f"{where}: set both `input` and `output`, in dollars per million tokens.")
     rates = {kind: _rate(where, kind, stated[kind]) for kind in KINDS if kind in stated}
     plain = rates["input"]
     return Rates(
@@ -265,7 +265,7 @@ def _rate(where: str, kind: str, dollars: object) -> int:
         return int(parse_money(str(dollars) if isinstance(dollars, str) else Decimal(str(dollars))))
     except (UsageError, InvalidOperation) as error:
         raise ConfigError(
-            f"{where}: {kind} = {dollars!r} is no price in dollars per million tokens (at most six decimals)."
+            f"{where}: {kind} = {dollars!r} is not a price in dollars per million tokens (at most six decimals)."
         ) from error
 
 
@@ -281,16 +281,16 @@ def _date(value: object) -> date | None:
 def _section(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
     section = table.get(name) or {}
     if not isinstance(section, Mapping):
-        raise ConfigError(f"{name} must be a section of prices.")
+        raise ConfigError(f"{name} must be a section with prices.")
     return section
 
 
 def _refuse_unknown(where: str, stated: object, known: set[str]) -> None:
     if not isinstance(stated, Mapping):
-        raise ConfigError(f"{where} must be a section of prices.")
+        raise ConfigError(f"{where} must be a section with prices.")
     if unknown := sorted(set(stated) - known):
         raise ConfigError(
-            f"{where} has the unknown key {unknown[0]!r}.", next_step=f"It knows {', '.join(sorted(known))}."
+            f"{where} has the unknown key {unknown[0]!r}.", next_step=f"Use one of {', '.join(sorted(known))}."
         )
 
 
@@ -325,12 +325,12 @@ def _unit(models: Mapping[str, Price], aliases: Mapping[str, str], weights: Mapp
         try:
             return int(parse_money(stated if isinstance(stated, str) else Decimal(str(stated))))
         except (UsageError, InvalidOperation) as error:
-            raise ConfigError(f"weights: unit = {stated!r} is no price in dollars per million tokens.") from error
+            raise ConfigError(f"weights: unit = {stated!r} is not a price in dollars per million tokens.") from error
     name = aliases.get(UNIT_MODEL, UNIT_MODEL)
     if name not in models:
         raise ConfigError(
             'weights need a unit: the table has no model with the alias "sonnet".',
-            next_step="Add unit = 15.00, the dollars per million tokens that weight 1 stands for.",
+            next_step="Add unit = 15.00: the dollars per million tokens for a weight of 1.",
         )
     return models[name].base.output
 
@@ -340,7 +340,7 @@ def _split(key: str) -> tuple[str, str]:
         if key.endswith(f"_{kind}"):
             return key.removesuffix(f"_{kind}"), kind
     raise ConfigError(
-        f"weights: {key!r} does not say which tokens it weighs.",
+        f"weights: {key!r} does not name a kind of tokens.",
         next_step=f"End it with one of {', '.join(f'_{kind}' for kind in KINDS)}.",
     )
 
@@ -353,8 +353,8 @@ def _named(
     name = aliases.get(who, who)
     if name not in models:
         raise ConfigError(
-            f"weights: {key!r} is for {who!r}, which the table does not know.",
-            next_step=f"It knows the families {', '.join(sorted(set(families.values()))) or '(none)'}.",
+            f"weights: {key!r} is for {who!r}, which is not in the price table.",
+            next_step=f"Use a model or one of the families {', '.join(sorted(set(families.values()))) or '(none)'}.",
         )
     return [name]
 
@@ -366,7 +366,7 @@ def _weighted(key: str, value: object, unit: int) -> int:
     except InvalidOperation:
         weight = Decimal("NaN")
     if isinstance(value, bool) or not weight.is_finite() or weight < 0 or weight.adjusted() > 6:
-        raise ConfigError(f"weights: {key} = {value!r} is no weight.", next_step="Write a number such as 5 or 0.2.")
+        raise ConfigError(f"weights: {key} = {value!r} is not a weight.", next_step="Write a number such as 5 or 0.2.")
     return int(_EXACT.multiply(weight, unit).to_integral_value(rounding=ROUND_CEILING))
 
 

@@ -15,12 +15,10 @@ from collections.abc import Awaitable, Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from nudge.backoff import Policy, delay
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import SECOND
-
-FIRST_LOOK_SECONDS = 0.02
-LONGEST_LOOK_SECONDS = 1.0
 
 T = TypeVar("T")
 
@@ -117,7 +115,7 @@ class Line:
                     "Other calls waited for money before this one, and its turn did not come in time.",
                     next_step="Try again later, or run 'nudge budget top-up AMOUNT'.",
                 )
-            seconds = min(FIRST_LOOK_SECONDS * 2**place.looks, LONGEST_LOOK_SECONDS, left)
+            seconds = min(delay(place.looks, Policy.MONEY), left)
             rung = await self._clock.wait(place.bell, seconds)
-            place.looks = 0 if rung else min(place.looks + 1, 10)
+            place.looks = 0 if rung else place.looks + 1
         place.bell.clear()

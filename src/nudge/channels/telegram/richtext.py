@@ -1,7 +1,7 @@
 """The small Markdown that models and templates write, as plain text with entities.
 
 Telegram takes formatting as entities beside the text, so nothing has to be escaped and no text can turn into markup.
-Read are: fenced code, `code`, **bold**, *italic* and _italic_, ~~strike~~, [links](https://…) and # headings (bold).
+It reads fenced code, `code`, **bold**, *italic* and _italic_, ~~strike~~, [links](https://…) and # headings (as bold).
 Everything else, and every marker without its partner, stays as it was written.
 """
 
@@ -82,7 +82,7 @@ Entity(style=<Style.CODE: 'code'>, start=7, end=12, value='')))
 
 
 def utf16_before(text: str) -> list[int]:
-    """How many UTF-16 code units come before each character, and at last the whole length."""
+    """How many UTF-16 code units come before each character, followed by the whole length."""
     return list(accumulate((2 if ord(character) > 0xFFFF else 1 for character in text), initial=0))
 
 
@@ -145,7 +145,7 @@ class _Builder:
         self.mark(style, start, value)
 
     def done(self) -> RichText:
-        """Styles are cut around code, which Telegram lets nothing else touch."""
+        """Styles are cut around code: Telegram allows no other style on it."""
         code = sorted((entity for entity in self._entities if entity.style in _LITERAL), key=lambda e: e.start)
         entities = list(code)
         for entity in self._entities:
@@ -238,8 +238,8 @@ def _literal_stretches(text: str) -> _Literal:
 def _opened(
     text: str, position: int, active: frozenset[Style], hopeless: dict[str, int], literal: _Literal
 ) -> tuple[str, Style, int] | None:
-    """The marker that opens here and where its partner stands, if it has one in this paragraph. `hopeless` keeps how
-    far each marker was searched in vain, so that many lone ones cost no more than one."""
+    """The marker that opens here and where its partner is, if it has one in this paragraph. `hopeless` remembers how
+    far each marker was searched without success, so that many lone ones cost no more than one."""
     for marker, style in _MARKERS:
         inner = position + len(marker)
         if not text.startswith(marker, position) or style in active or position < hopeless.get(marker, 0):

@@ -1,8 +1,9 @@
 """Cutting a long text into messages of at most 4,096 UTF-16 code units, as Telegram counts them.
 
-Wanted, in this order: between paragraphs, lines or words outside of any formatting; then at a line inside a code block,
-which goes on in the next message as code; then between words inside a bold, italic or linked stretch that is itself too
-long; and only for a single endless word anywhere. Never inside what a person sees as one character.
+The best place is between paragraphs, then between lines, then between words, outside of any formatting. Next comes a
+line inside a code block, which continues as code in the next message; then a word inside a bold, italic or linked
+stretch that is itself too long. Only a single endless word is cut anywhere, and never inside what a person sees as one
+character.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def split(rich: RichText, limit: int = LIMIT) -> list[RichText]:
 
 def _best_cut(text: str, styled: bytearray, halves: frozenset[int], start: int, end: int, *, endless: bool) -> int:
     """The last of the best places. A good place in the first quarter is worth less than a fair one further on, but
-    more than one inside a stretch of formatting that would fit a message of its own (`endless`: it would not)."""
+    more than one inside a stretch of formatting that would fit into its own message (`endless`: it would not)."""
     early = start + (end - start) // 4
     searches = [(early, _WORD), (early, _CODE_WORD), (start, _ANY)]
     if not endless:
@@ -58,7 +59,7 @@ def _best_cut(text: str, styled: bytearray, halves: frozenset[int], start: int, 
                     break
         if best_rank <= worst:
             return best
-    return end  # one character of more than a message: nothing is left but to cut it
+    return end  # one character longer than a message: it has to be cut
 
 
 def _rank(text: str, styled: bytearray, at: int) -> int:
@@ -102,7 +103,7 @@ def is_character_border(text: str, at: int) -> bool:
 
 
 def _can_part(before: str, after: str) -> bool:
-    """All of it but the flags, for which more than two characters must be seen."""
+    """All of it except flags, which need more than two characters to decide."""
     if before == "\r" and after == "\n":
         return False
     if _JOINER in (before, after) or _extends(after):

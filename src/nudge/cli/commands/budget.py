@@ -1,22 +1,123 @@
-"""How much of today's budget is used, and whether the agent is awake.
-
-nudge budget              the meter, the state, and when it refreshes
-nudge budget --detail     with dollars, tokens and models
-"""
+"""Commands about money: the meter, its history, a top-up, another budget."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from datetime import date
 
-from nudge.cli import budget_context
+from nudge.cli import budget_text
+from nudge.cli.budget_text import day_meter, every_day, history_line
 from nudge.cli.context import Context
+from nudge.cli.render import out, out_json
+from nudge.errors import UsageError
+from nudge.spending.budgets import Budgets
+from nudge.spending.money import parse_money
+from nudge.spending.store import DaySpent
+from nudge.stores.store import SqlStore
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    budget_context.arguments(parser)
+def meter_arguments(parser: argparse.ArgumentParser) -> None:
+    budget_text.arguments(parser)
     parser.add_argument("--detail", action="store_true", help="dollars, tokens and models as well")
 
 
-def run(args: argparse.Namespace) -> int:
-    budget_context.show(args, Context(args), detail=args.detail)
+def meter(args: argparse.Namespace) -> int:
+    """How much of today's budget is used, and whether the agent is awake.
+
+    nudge budget              the meter, the state, and when it refreshes
+    nudge budget --detail     with dollars, tokens and models
+    """
+    budget_text.show(args, Context(args), detail=args.detail)
     return 0
+
+
+MOST_DAYS = 3660
+
+
+def history_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--days", type=int, default=30, metavar="N", help="how many days back (default: 30)")
+    parser.add_argument("--detail", action="store_true", help="dollars as well")
+    budget_text.arguments(parser)
+
+
+def history(args: argparse.Namespace) -> int:
+    """How much of each day's budget was used, a bar for each day."""
+    if not 1 <= args.days <= MOST_DAYS:
+        raise UsageError(f"--days takes 1 to {MOST_DAYS}.", next_step="See 'nudge budget history --help'.")
+    context = Context(args)
+
+    async def work(store: SqlStore) -> Sequence[DaySpent]:
+        budgets = await budget_text.budgets_of(store, context, args.agent)
+        return await budgets.history(args.agent, args.days, context.now)
+
+    days = every_day(context.with_store(work), context.config.spending.turn.day_of(context.now))
+    if args.json:
+        out_json([_json(day, args.detail) for day in days])
+        return 0
+    for day in days:
+        out(history_line(day, args.detail, context.colour))
+    return 0
+
+
+def _json(day: DaySpent, detail: bool) -> dict[str, object]:
+    meter = day_meter(day)
+    shown: dict[str, object] = {
+        "day": day.day.isoformat(),
+        "percent": meter.percent,
+        "colour": meter.colour.value,
+    }
+    return {**shown, "unit": "micro-dollars", "limit": day.limit, "spent": day.spent} if detail else shown
+
+
+def top_up_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("amount", metavar="AMOUNT", help="dollars, such as 5.00")
+    budget_text.arguments(parser)
+
+
+def top_up(args: argparse.Namespace) -> int:
+    """Add money to this window. A sleeping agent wakes at once.
+
+    nudge budget top-up 5.00
+    """
+    amount = parse_money(args.amount)
+    context = Context(args)
+
+    async def top_up(budgets: Budgets) -> None:
+        await budgets.top_up(args.agent, amount, context.now)
+
+    budget_text.show(args, context, change=top_up)
+    return 0
+
+
+def set_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, top-ups not counted")
+    parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
+    budget_text.arguments(parser)
+
+
+def set_(args: argparse.Namespace) -> int:
+    """Another budget or renewal for this window. What was spent stays spent, and today's share is computed anew.
+
+    nudge budget set --window 100 --renews 2026-12-01
+    nudge budget set                                    what nudge.toml says, in place of what was set by command
+    """
+    budget = None if args.window is None else parse_money(args.window)
+    renews = None if args.renews is None else _day(args.renews)
+    context = Context(args)
+
+    async def change(budgets: Budgets) -> None:
+        if budget is None and renews is None:
+            await budgets.as_configured(args.agent, context.now)
+        else:
+            await budgets.set_window(args.agent, context.now, budget=budget, renews=renews)
+
+    budget_text.show(args, context, change=change)
+    return 0
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a date.", next_step="Write it like 2026-12-01.") from None

@@ -50,7 +50,7 @@ class _Client:
     def run(self) -> int:
         self._last = int(self._heard({})["last"])
         if self._prompt.interactive:
-            note("You are talking to the running coach. /help shows the commands, /quit or Ctrl-D ends.")
+            note("You are talking to the running coach. /help lists commands; /quit or Ctrl-D leaves.")
         try:
             return self._talk() if self._prompt.interactive else self._pipe()
         finally:
@@ -78,7 +78,7 @@ class _Client:
                 self._show(self._heard({"after": self._last, "wait": _WAIT_SECONDS}))
         except NudgeError as error:
             self._lost = error
-            self._prompt.write("The daemon has ended; press Enter.\n")
+            self._prompt.write("The daemon has stopped. Press Enter.\n")
             self._prompt.flush()
 
     def _say(self, line: str) -> None:
@@ -91,7 +91,7 @@ class _Client:
     def _heard(self, body: dict[str, Any]) -> Any:
         answer = call(self._socket, "POST", "/heard", body, timeout=_WAIT_SECONDS + 10)
         if not isinstance(answer, dict) or "last" not in answer:
-            raise DaemonUnreachableError("The daemon does not know how to chat.", next_step="Restart it: 'nudge stop'.")
+            raise DaemonUnreachableError("This daemon cannot chat.", next_step="Restart it: 'nudge stop'.")
         return answer
 
     def _show(self, heard: Any) -> bool:

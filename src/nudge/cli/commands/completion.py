@@ -1,4 +1,4 @@
-"""Shell completion. Put one of these into your shell's start file:
+"""Print shell completion. Put one of these lines into your shell's start-up file:
 
 bash:  eval "$(nudge completion bash)"
 zsh:   eval "$(nudge completion zsh)"

@@ -1,4 +1,4 @@
-"""What waits in an agent's inbox, for agents that you run yourself.
+"""Read the inbox of an agent that you run yourself.
 
 nudge inbox monitor                    the unread letters, in reading order
 nudge inbox monitor --take --json      the next one, marked as read ([] if there is none)
@@ -19,8 +19,8 @@ from nudge.stores.store import SqlStore
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", metavar="AGENT", help="whose inbox")
-    parser.add_argument("--take", action="store_true", help="only the next letter, and mark it as read")
-    parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="how many at the most (default: 50)")
+    parser.add_argument("--take", action="store_true", help="print only the next letter and mark it as read")
+    parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="at most this many (default: 50)")
     parser.add_argument(
         "--up-to",
         choices=[priority.word for priority in Priority],

@@ -1,4 +1,4 @@
-"""What happened: how every occurrence ended, and what the feed says.
+"""Show what happened: how each occurrence ended, and the activity feed.
 
 nudge log --follow
 nudge log --agent coach --limit 100 --json
@@ -10,11 +10,9 @@ import argparse
 import sys
 import time
 
-from nudge.cli.argument_types import number_from
 from nudge.cli.context import Context
-from nudge.cli.follow import Follow
-from nudge.cli.log_lines import Entry, feed_entry, outcome_entry
-from nudge.cli.render import RESULT_COLOURS, clock_time, json_text, note, out, painted
+from nudge.cli.log_lines import Entry, Follow, feed_entry, outcome_entry
+from nudge.cli.render import RESULT_COLOURS, clock_time, json_text, note, number_from, out, painted
 from nudge.instants import rfc3339
 from nudge.queue.agents import Agents
 from nudge.stores.store import SqlStore
@@ -24,12 +22,12 @@ _POLL_SECONDS = 0.5
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--follow", "-f", action="store_true", help="go on printing what happens")
+    parser.add_argument("--follow", "-f", action="store_true", help="keep printing new lines")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
     parser.add_argument(
-        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to begin with (default: 30)"
+        "--limit", type=number_from(0), default=30, metavar="N", help="how many lines to start with (default: 30)"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
 
 
 def run(args: argparse.Namespace) -> int:

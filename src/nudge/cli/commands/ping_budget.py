@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     async def work(store: SqlStore) -> tuple[PingBudget | None, Sequence[Moment]]:
         await Agents(store).ensure_default(context.now)
         await Agents(store).get(args.agent)
-        gate = await gate_of(store, context.settings, args.agent)
+        gate = await gate_of(store, context.config, args.agent)
         if args.capacity is not None:
             await gate.resize(args.agent, args.capacity, args.refill_minutes, context.now)
         state = await gate.state(args.agent, context.now)

@@ -59,11 +59,10 @@ def snooze(args: argparse.Namespace) -> int:
     nudge reminder snooze r-a1b2c3 30m
     nudge reminder snooze r-a1b2c3 until 5pm
     """
-    from nudge.instants import zone_of
     from nudge.reminders.timing import read_duration
 
     context = Context(args)
-    length = read_duration(" ".join(args.duration), context.now, zone_of(context.settings.timezone))
+    length = read_duration(" ".join(args.duration), context.now, context.zone)
     timed = context.with_store(lambda store: reminders_of(context, store).snooze(args.reminder, length, context.now))
     say_state(timed, context)
     poke(context)

@@ -143,7 +143,7 @@ def _verdict(reminder: Reminder, context: Context) -> Verdict | None:
     from nudge.home.command_conditions import CommandConditions
     from nudge.reminders.conditions import Question
 
-    conditions = CommandConditions(context.home.workspace, secrets=context.settings.secrets)
+    conditions = CommandConditions(context.home.workspace, secrets=context.config.secrets)
     condition = reminder.condition
     assert condition.command is not None
     question = Question(condition.command, reminder.agent, reminder.id, reminder.fire_count, condition.timeout)

@@ -110,7 +110,7 @@ def say(args: argparse.Namespace) -> int:
     from nudge.reminders.timing import schedule_from
 
     context = Context(args)
-    zone = zone_of(args.tz or context.settings.timezone)
+    zone = zone_of(args.tz or context.config.timezone)
     message, understood = split_reminder(sentence, context.now, zone)
     schedule = schedule_from(understood, context.now, zone)
     definition = {"message": literal(message), "schedule": schedule, "to_person": True}

@@ -31,9 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
         make_home(context.home)
     context.home.require()
-    settings = context.settings
+    config = context.config
     import asyncio
 
     from nudge.daemon.process import serve
 
-    return asyncio.run(serve(settings, terminal=args.terminal, empty_database=args.empty_database))
+    return asyncio.run(serve(config, terminal=args.terminal, empty_database=args.empty_database))

@@ -1,4 +1,4 @@
-"""Live a week in seconds: the real daemon on a copy of your home, with a simulated person and a virtual clock.
+"""Preview a week in seconds: the real daemon on a copy of your home, with a simulated person and a virtual clock.
 
 nudge simulate                                    a week from today, by the offline rules
 nudge simulate --days 30 --person early-bird --model scripted
@@ -31,7 +31,7 @@ _PATIENCE_DAYS = 30
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--days", type=_days, default=7, metavar="N", help="how many (default: 7)")
+    parser.add_argument("--days", type=_days, default=7, metavar="N", help="how many days (default: 7)")
     parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="the first day (default: today)")
     parser.add_argument("--agent", metavar="NAME", default="coach", help="whose life (default: coach)")
     parser.add_argument(
@@ -62,9 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
     home = Home.find(given=args.home)
     if args.html and args.compare:
-        raise UsageError("A page shows one run.", next_step="Use --html without --compare.")
+        raise UsageError("--html shows one run, --compare several.", next_step="Use one of them.")
     if not home.exists:
-        note(f"There is no home at {home.path}; this is the coach of 'nudge init'.")
+        note(f"No home at {home.path}: using the coach of 'nudge init'.")
     request = Request(home, args.days, args.first, args.agent, args.person, args.seed, args.model)
     with simulations(request) as lives:
         if args.compare:
@@ -149,10 +149,11 @@ def _json(timeline: Timeline) -> dict[str, Any]:
 
 
 def _write_page(path: Path, timeline: Timeline) -> None:
+    from nudge.home.private_files import replace_file
     from nudge.simulation.html import page
 
     try:
-        path.write_text(page(timeline), encoding="utf-8")
+        replace_file(path, page(timeline).encode())
     except OSError as error:
         raise NudgeError(f"{path} cannot be written: {error.strerror}.", next_step="Give another path.") from error
     note(f"Written: {path}")

@@ -1,4 +1,4 @@
-"""End the daemon gracefully: what runs may finish, ten seconds at most."""
+"""Stop the daemon gracefully. Running work may finish, for up to ten seconds."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
         if not (holder := holder_of(home)):
             raise
         raise _stays(holder.pid) from None
-    note(f"Asked process {pid} to stop …")
+    note(f"Stopping process {pid} …")
     for _ in range(_PATIENCE_SECONDS * 20):
         if holder_of(home) is None:
             note("Stopped.")
@@ -36,4 +36,4 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _stays(pid: int) -> NudgeError:
-    return NudgeError(f"Process {pid} still runs.", next_step=f"End it with 'kill -9 {pid}': nothing is lost.")
+    return NudgeError(f"Process {pid} is still running.", next_step=f"Run 'kill -9 {pid}'. Nothing is lost.")

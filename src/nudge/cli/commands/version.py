@@ -1,4 +1,4 @@
-"""Which nudge this is."""
+"""Print the version."""
 
 from __future__ import annotations
 

@@ -17,23 +17,23 @@ def run(args: argparse.Namespace) -> int:
     home = Home.find(given=args.home)
     if not home.exists:
         steps = [
-            ("nudge chat", "talk to the coach here, with no key and no account; makes a home too"),
-            ("nudge init", f"only make the home, in {home.path}"),
+            ("nudge chat", "talk to the coach here: no key, no account; sets up a home too"),
+            ("nudge init", f"only set up the home, in {home.path}"),
         ]
     elif holder_of(home) is None:
         steps = [
             ("nudge chat", "talk to the coach here"),
-            ("nudge run", "start the daemon, which you leave running"),
-            ('nudge reminder "call mum friday 5pm"', "be reminded, once it runs"),
+            ("nudge run", "start the daemon and leave it running"),
+            ('nudge reminder "call mum friday 5pm"', "set a reminder; it fires while the daemon runs"),
             ("nudge doctor", "check the set-up first"),
         ]
     else:
         steps = [
             ("nudge chat", "talk to the coach"),
-            ('nudge reminder "call mum friday 5pm"', "be reminded"),
-            ("nudge status", "what the daemon is doing"),
-            ("nudge log", "what happened"),
-            ("nudge why", "why it acted, or didn't"),
+            ('nudge reminder "call mum friday 5pm"', "set a reminder"),
+            ("nudge status", "see what the daemon is doing"),
+            ("nudge log", "see what happened"),
+            ("nudge why", "see why it acted, or didn't"),
         ]
     out("nudge acts on time, knows when not to interrupt, never overspends, and can prove it.\n")
     out("Next:")

@@ -1,8 +1,8 @@
-"""Why it acted, or didn't.
+"""Explain why it acted, or didn't.
 
-nudge why                the last five occurrences, in words
-nudge why 42             the outcome #42 of the log
-nudge why r-a1b2c3       the last ones of a reminder, routine, …, by id or name
+nudge why                the last five occurrences
+nudge why 42             outcome #42 of the log
+nudge why r-a1b2c3       the last ones of a reminder or routine, by id or name
 nudge why 15:00          what was due around that time
 """
 
@@ -11,11 +11,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from nudge.cli.argument_types import number_from
 from nudge.cli.context import Context
 from nudge.cli.log_lines import named, outcome_json
 from nudge.cli.past_time import parse_past
-from nudge.cli.render import RESULT_COLOURS, full_time, note, out, out_json, painted, span
+from nudge.cli.render import RESULT_COLOURS, full_time, note, number_from, out, out_json, painted, span
 from nudge.errors import NotFoundError, NudgeError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import Agents
@@ -46,19 +45,19 @@ def run(args: argparse.Namespace) -> int:
         out_json([{**outcome_json(row), "meaning": MEANING[row.result]} for row in rows])
         return 0
     if not rows:
-        out("Nothing was due yet, so nothing had to be decided.")
+        out("Nothing has been due yet.")
     for row in rows:
         out(_explained(row, context))
     return 0
 
 
 async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
-    """What is due and waits has no outcome yet, and the reason may be that nobody is there to see to it."""
+    """What is due but has not fired has no outcome yet. The reason may be that no daemon runs."""
     if await store.timers.due_lanes(Instant(context.now - MINUTE), 1):
         from nudge.daemon.lock import holder_of
 
         if holder_of(context.home) is None:
-            note("Something is due and waits: no daemon runs here. Start it with 'nudge run'.")
+            note("Something is due, but no daemon runs here. Start it with 'nudge run'.")
 
 
 async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Sequence[Outcome]:
@@ -80,8 +79,8 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
         around = parse_past(what, context.now, context.zone)
     except NudgeError:
         raise NotFoundError(
-            f"{what!r} is neither an outcome, nor something that was ever due, nor a time.",
-            next_step="See 'nudge log' for numbers and ids, or say a time such as 15:00.",
+            f"{what!r} matches no outcome, no reminder and no time.",
+            next_step="See 'nudge log' for numbers and ids, or give a time such as 15:00.",
         ) from None
     since, until = Instant(around - _AROUND), Instant(around + _AROUND)
     rows = await store.outcomes.around(since, until, agent=args.agent)
@@ -101,7 +100,7 @@ def _explained(row: Outcome, context: Context) -> str:
         lines.append(f"    ended {full_time(row.at, context.zone)} ({span(row.at - row.slot_at)} later)")
     lines.append(f"    why   {plain(row.reason) or MEANING[row.result]}")
     if not row.final:
-        lines.append("    This is not its end yet.")
+        lines.append("    Still pending.")
     for name, value in row.detail.items():
         text = rfc3339(Instant(value), context.zone) if name.endswith("_at") and isinstance(value, int) else value
         lines.append(f"    {name:<5} {plain(str(text))}")

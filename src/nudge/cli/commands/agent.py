@@ -1,0 +1,163 @@
+"""Commands about agents: list, add, show, remove."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from nudge.cli.context import Context
+from nudge.cli.render import clock_time, distance, full_time, note, out, out_json, table
+from nudge.instants import rfc3339
+from nudge.stores.store import SqlStore
+
+
+def list_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def list_(args: argparse.Namespace) -> int:
+    """List agents."""
+    context = Context(args)
+
+    async def read(store: SqlStore) -> list[dict[str, Any]]:
+        found = []
+        for agent in await store.agents.all():
+            timers = await store.timers.of_agent(agent.name, limit=1)
+            unread = await store.letters.count_unread(agent.name)
+            due = timers[0].due_at if timers else None
+            found.append({"agent": agent, "next": due, "unread": unread})
+        return found
+
+    rows = context.with_store(read)
+    if args.json:
+        out_json(
+            [
+                {
+                    "name": row["agent"].name,
+                    "role": row["agent"].role,
+                    "created_at": rfc3339(row["agent"].created_at, context.zone),
+                    "next_due": rfc3339(row["next"], context.zone) if row["next"] else None,
+                    "unread": row["unread"],
+                }
+                for row in rows
+            ]
+        )
+        return 0
+    if not rows:
+        note("No agents yet. The first 'nudge run' adds the coach; 'nudge agent add NAME --role ROLE' adds others.")
+        return 0
+    table(
+        ["NAME", "ROLE", "NEXT", "UNREAD", "SINCE"],
+        [
+            [
+                row["agent"].name,
+                row["agent"].role,
+                clock_time(row["next"], context.zone, context.now) if row["next"] else "-",
+                str(row["unread"]),
+                clock_time(row["agent"].created_at, context.zone, context.now),
+            ]
+            for row in rows
+        ],
+    )
+    return 0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="its name: lowercase letters, digits, '-' and '_'")
+    parser.add_argument("--role", required=True, metavar="ROLE", help="a file in roles/, without .yaml")
+
+
+def add(args: argparse.Namespace) -> int:
+    """Add an agent from a role, a file in the roles/ folder of the home. Start from a copy of roles/coach.yaml.
+
+    nudge agent add monitor --role monitor     from roles/monitor.yaml
+    """
+    from nudge.home.private_files import make_folder
+    from nudge.home.roles import load_role, role_path
+    from nudge.queue.agents import Agents
+
+    context = Context(args)
+    load_role(role_path(context.home, args.role))
+    context.with_store(lambda store: Agents(store).add(args.name, args.role, context.now))
+    make_folder(context.home.workspace(args.name))
+    context.poke()
+    note(f"Added {args.name}. Its folder: {context.home.agent(args.name)}")
+    return 0
+
+
+def show_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def show(args: argparse.Namespace) -> int:
+    """Show an agent: its role, its timers and its inbox."""
+    from nudge.queue.agents import Agents
+
+    context = Context(args)
+
+    async def read(store: SqlStore) -> tuple[Any, Any, Any]:
+        agent = await Agents(store).get(args.name)
+        return agent, await store.timers.of_agent(agent.name, limit=20), await store.letters.unread(agent.name)
+
+    agent, timers, letters = context.with_store(read)
+    if args.json:
+        out_json(
+            {
+                "name": agent.name,
+                "role": agent.role,
+                "created_at": rfc3339(agent.created_at, context.zone),
+                "folder": str(context.home.agent(agent.name)),
+                "timers": [
+                    {"key": t.key, "kind": t.kind, "due_at": rfc3339(t.due_at, context.zone), "attempts": t.attempts}
+                    for t in timers
+                ],
+                "inbox": [
+                    {
+                        "id": one.id,
+                        "priority": one.priority.word,
+                        "sender": one.sender,
+                        "body": one.body,
+                        "count": one.count,
+                        "created_at": rfc3339(one.created_at, context.zone),
+                    }
+                    for one in letters
+                ],
+            }
+        )
+        return 0
+    out(f"{agent.name}  (role {agent.role}, since {full_time(agent.created_at, context.zone)})")
+    out(f"folder  {context.home.agent(agent.name)}\n")
+    if timers:
+        rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at, context.now)] for t in timers]
+        table(["TIMER", "KIND", "NEXT", "LEFT"], rows)
+    else:
+        out("No timers.")
+    out()
+    if letters:
+        rows = [[str(one.id), one.priority.word, one.sender, _body(one.body, one.count)] for one in letters]
+        table(["LETTER", "PRIORITY", "FROM", "TEXT"], rows)
+    else:
+        out("The inbox is empty.")
+    return 0
+
+
+def _body(text: str, count: int) -> str:
+    first = text.splitlines()[0] if text else ""
+    short = first if len(first) <= 60 else first[:57] + "..."
+    return f"{short} (×{count})" if count > 1 else short
+
+
+def remove_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+
+
+def remove(args: argparse.Namespace) -> int:
+    """Remove an agent. Its timers end; its history and files are kept."""
+    from nudge.queue.agents import Agents
+
+    context = Context(args)
+    context.with_store(lambda store: Agents(store).remove(args.name, context.now))
+    context.poke()
+    note(f"Removed {args.name}. Its files are still in {context.home.agent(args.name)}")
+    return 0

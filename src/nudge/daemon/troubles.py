@@ -1,0 +1,100 @@
+"""What is wrong while the daemon runs. `nudge status` shows it first, `nudge doctor` counts it, and what is found at
+the start is said at once, in the feed and on stderr: a coach with a bad key must not look like a healthy one."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nudge.clock import Clock
+from nudge.daemon.checks import document_findings
+from nudge.daemon.findings import Finding
+from nudge.daemon.reload import SpendingReload
+from nudge.errors import NudgeError, RetryableError
+from nudge.home.folder import Home
+from nudge.queue.outcomes import FeedLine
+
+log = logging.getLogger("nudge.troubles")
+
+_KEY_SECONDS = 15 * 60.0
+"""How long to wait before asking again about a key that was refused, or a service that did not answer."""
+
+AddLine = Callable[[FeedLine], Awaitable[object]]
+
+
+class KeyCheck:
+    """Asks the model's service whether it accepts the key: at the start, and again until it does. Asking is free."""
+
+    def __init__(self, ask: Callable[[], Awaitable[object]], clock: Clock, add_line: AddLine) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._add_line = add_line
+        self.problem: NudgeError | None = None
+
+    async def run(self) -> None:
+        while not await self.look():
+            await self._clock.sleep(_KEY_SECONDS)
+
+    async def look(self) -> bool:
+        """Whether the key is good. A service that does not answer says nothing about it."""
+        try:
+            await self._ask()
+        except RetryableError:
+            return False
+        except NudgeError as error:
+            if self.problem is None:
+                log.error("%s", error)
+                text = f"{error.message} Until it does, the coach answers by its own rules."
+                await self._add_line(FeedLine(self._clock.now(), "", "problem", text))
+            self.problem = error
+            return False
+        self.problem = None
+        return True
+
+
+class DatabaseFile:
+    """The file that was opened. If it is removed or replaced, the daemon goes on writing to the old one, which nobody
+    can open any more."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._opened = self._identity()
+
+    @property
+    def problem(self) -> NudgeError | None:
+        now = self._identity()
+        if now == self._opened:
+            return None
+        what = "was removed" if now is None else "was replaced"
+        return NudgeError(
+            f"{self._path} {what} while nudge runs. Nothing that is stored from now on can be found again.",
+            next_step="Put the file back or restore a backup (docs/deploy.md), then restart nudge.",
+        )
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+
+class Troubles:
+    def __init__(self, home: Home, database: DatabaseFile | None, key: KeyCheck | None, reload: SpendingReload) -> None:
+        self._home = home
+        self._sources = [source for source in (database, key, reload) if source is not None]
+
+    def now(self) -> list[dict[str, Any]]:
+        """Every problem, for `nudge status`."""
+        return [
+            {"level": found.level, "text": found.text, "next_step": found.next_step}
+            for found in (*self._errors(), *document_findings(self._home))
+        ]
+
+    def _errors(self) -> Iterator[Finding]:
+        for source in self._sources:
+            if error := source.problem:
+                for line in error.message.splitlines():  # a configuration may have several mistakes
+                    yield Finding("daemon", "error", line, error.next_step)
