@@ -30,7 +30,7 @@ from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact as without_secrets
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.tables import ListedReminder
 from nudge.text import short
 
 if TYPE_CHECKING:

@@ -8,7 +8,15 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.progress.loops.history import Call, CallHistory, Step
-from nudge.progress.loops.outcomes import FAILED, UNKNOWN, error_digest, result_digest, shows_trouble, standing
+from nudge.progress.loops.outcomes import (
+    FAILED,
+    UNKNOWN,
+    error_digest,
+    is_failure,
+    result_digest,
+    shows_trouble,
+    standing,
+)
 from nudge.progress.loops.repetition import find_failures, find_repetition, is_progress
 from nudge.progress.loops.signature import digest, parsed, signature
 from nudge.progress.loops.spoken import MessageWatch, OutputWatch
@@ -261,9 +269,9 @@ class LoopDetector:
 
 
 def _outcome(result: object, error: object) -> str | None:
-    if error is None or error is False or (isinstance(error, str) and not error):
-        return None if result is UNKNOWN else result_digest(result)
-    return error_digest(error)
+    if is_failure(error):
+        return error_digest(error)
+    return None if result is UNKNOWN else result_digest(result)
 
 
 def _tell(call: Call, outcome: str | None, error: object) -> None:

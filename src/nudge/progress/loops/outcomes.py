@@ -146,6 +146,11 @@ def result_text(result: Any) -> str:
     return result if type(result) is str else canonical(result, _lasting)
 
 
+def is_failure(error: object) -> bool:
+    """Whether an `error` argument says that the call failed: None, False and an empty text do not."""
+    return not (error is None or error is False or (isinstance(error, str) and not error))
+
+
 def error_digest(error: Any) -> str:
     """The same for two errors that differ only in numbers, ids, times, paths and addresses."""
     text = hide_request_ids(hide_unique_ids(_both_ends(_error_text(error))))
