@@ -62,7 +62,7 @@ def _home(subject: Subject) -> Iterator[Finding]:
             from nudge.home.create import make_home
 
             make_home(home)
-            yield Finding("home", "ok", f"made {home.path}")
+            yield Finding("home", "ok", f"created {home.path}")
         else:
             yield Finding("home", "error", f"There is no nudge home at {home.path}.", "Run 'nudge init'.")
         return
@@ -320,7 +320,7 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
 def _daemon(subject: Subject) -> Iterator[Finding]:
     holder = holder_of(subject.home)
     if holder is None:
-        yield Finding("daemon", "ok", "not running; start it with 'nudge run'")
+        yield Finding("daemon", "ok", "not running; 'nudge run' starts it")
         return
     from nudge.daemon.control_client import call
 
