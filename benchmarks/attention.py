@@ -107,7 +107,7 @@ def timings() -> list[tuple[str, str, str]]:
     zone = ZoneInfo("America/Toronto")
     now = parse_rfc3339("2026-02-20T17:00:00-05:00")
     claims = tuple(Instant(now + hours * HOUR) for hours in (4, 5, 6, 7))
-    budget = PingBudget.at(now, available=3, zone=zone)
+    budget = PingBudget.at(now, available=3, tz=zone)
     state = Attention(
         quiet_hours=QuietHours(2 * 60, 10 * 60, zone),
         quiet_until=Instant(now - HOUR),
@@ -116,11 +116,11 @@ def timings() -> list[tuple[str, str, str]]:
         budget=budget,
         claims=claims,
         repeats=RepeatLedger().remember("inbox", signature("2 mails wait"), Instant(now - HOUR)),
-        zone=zone,
+        tz=zone,
     )
     chatter = Candidate(Kind.HEARTBEAT, topic="inbox", signature=signature("Mary has answered"))
     asked = Candidate(Kind.REMINDER, asked_by_person=True)
-    empty = Attention(budget=PingBudget.at(now, available=0, zone=zone), claims=claims)
+    empty = Attention(budget=PingBudget.at(now, available=0, tz=zone), claims=claims)
     cases: list[tuple[str, Callable[[], object], int]] = [
         ("try_use", lambda: budget.try_use(now), 5),
         ("try_use with four claims", lambda: budget.try_use(now, claims=claims), 5),

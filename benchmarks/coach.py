@@ -22,23 +22,15 @@ from importlib import resources
 from pathlib import Path
 from time import perf_counter
 
-from nudge.attention.gate import Gate
-from nudge.coach.answering import Answering
 from nudge.coach.facts import DueReminder
-from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import Proactive
-from nudge.coach.prompt_size import estimate
-from nudge.coach.watch import Watch
+from nudge.coach.prompt_text import estimate
+from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.model import Model, ModelReply, ModelRequest, Purpose, text_reply
-from nudge.queue.agents import Agent
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.channel import Channel, Outbound, Receipt
-from nudge.queue.delivery import KIND as DELIVER
-from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import STANDARD, Routes
@@ -55,8 +47,9 @@ NAMES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 @dataclass
 class Counting(Channel):
-    """A model that counts, and speaks at every third heartbeat."""
+    """A model that counts and speaks at every third heartbeat, and the channel that it speaks on."""
 
+    name = "counting"
     calls: list[ModelRequest] = field(default_factory=list)
     heartbeat_tokens: list[int] = field(default_factory=list)
     input: int = 0
@@ -65,7 +58,7 @@ class Counting(Channel):
     prices: PriceTable = field(default_factory=load_prices)
     routes: Routes = field(default_factory=Routes.of)
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
+    async def complete(self, request: ModelRequest) -> ModelReply:
         self.calls.append(request)
         beat = request.purpose is Purpose.HEARTBEAT
         text = '{"action": "heartbeat_ok"}' if beat else "Good morning. First: the draft. What is a small start?"
@@ -79,10 +72,7 @@ class Counting(Channel):
         use = TokenUse(input=read, output=estimate(text))
         self.input += read
         self.spent[beat] += self.prices.cost(self.routes.model(STANDARD, request.purpose.value), use)
-        return text_reply(text, "counting", use)
-
-    async def asleep(self, agent: str, now: Instant) -> bool:
-        return False
+        return text_reply(text, request.model, use)
 
     async def send(self, message: Outbound) -> Receipt:
         self.sent += 1
@@ -159,33 +149,21 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
             files.write(AGENT, name, (templates / name).read_bytes())
         model = Counting()
         life = Life(clock, store, files)
-        desk = Desk(store, files, "America/Toronto")
-
-        async def no_claims(agent: str, now: Instant) -> tuple[Instant, ...]:
-            return ()
+        ports = Ports(store, clock, model, files, load_prices(), model=model)
+        daemon = Daemon(ports, Options("benchmark", "America/Toronto"))
 
         async def due(agent: str, now: Instant) -> tuple[DueReminder, ...]:
             return tuple(life.due)
 
-        async def no_review(agent: str, now: Instant, opening: str) -> None:
-            return None
-
-        gate = Gate(store, desk.person, no_claims)
-        delivery = Delivery(store, lambda agent: model)
-        answering = Answering(store, model)
-        proactive = Proactive(store, desk, gate, delivery, answering, due, no_review)
-        handlers = {DELIVER: delivery.deliver, **proactive.handlers()}
-        dispatcher = Dispatcher(store, clock, handlers, owner="benchmark")
-        await store.agents.add(Agent(AGENT, "coach", clock.now()))
-        await gate.row(AGENT, clock.now())
-        await proactive.start(AGENT, clock.now())
-        watch = asyncio.create_task(Watch(store, clock, desk, dispatcher.poke).run())
-        running = asyncio.create_task(dispatcher.run())
+        daemon.coach.facts.due = due  # type: ignore[method-assign]
+        await daemon.start()
+        watch = asyncio.create_task(daemon.watch.run())
+        running = asyncio.create_task(daemon.run())
         living = asyncio.ensure_future(live(life))
         await clock.sleep(24 * 3600)
         await living
         watch.cancel()
-        dispatcher.stop()
+        daemon.stop()
         await asyncio.gather(running, watch, return_exceptions=True)
         await store.close()
         return model

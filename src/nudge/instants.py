@@ -78,6 +78,11 @@ def zone_of(name: Zone) -> ZoneInfo:
         ) from error
 
 
+def as_zone(tz: Zone | tzinfo) -> tzinfo:
+    """The zone of an IANA name. A zone is returned as it is, also one without a name such as `datetime.UTC`."""
+    return tz if isinstance(tz, tzinfo) else zone_of(tz)
+
+
 def from_local(wall: datetime, zone: tzinfo) -> Instant:
     """The instant at which a wall clock in `zone` shows `wall` (a naive datetime).
 
@@ -112,6 +117,11 @@ def local_date(instant: Instant, zone: tzinfo) -> date:
 def start_of_day(day: date, zone: tzinfo) -> Instant:
     """The first instant of a calendar day in `zone`, also where midnight falls into a DST gap."""
     return from_local(datetime(day.year, day.month, day.day), zone)  # noqa: DTZ001
+
+
+def whole_seconds(instant: Instant) -> Instant:
+    """The second it falls into. "In 20 minutes" counts from there: nobody wants to be told about microseconds."""
+    return Instant(instant // SECOND * SECOND)
 
 
 def rfc3339(instant: Instant, zone: tzinfo = UTC) -> str:

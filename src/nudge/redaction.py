@@ -9,6 +9,7 @@ from functools import lru_cache
 from urllib.parse import quote, unquote
 
 HIDDEN = "[hidden]"
+_SHORTEST = 6
 
 _NAME = (
     r"(?:api[_-]?key|(?:secret[_-]?)?access[_-]?key|(?:auth|access|bot)[_-]?token|token|secret|password|passwd|pwd"
@@ -45,16 +46,24 @@ _SHAPES = (
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """The text without the known secrets and without anything that has the shape of one.
-
-    Known secrets are taken out wherever they stand, also inside a longer word, and however JSON or a URL writes them;
-    shorter ones than six characters would take out ordinary words and are left to the shapes.
-    """
-    known = {form for secret in secrets for form in _forms(secret) if len(form) >= 6}
-    for secret in sorted(known, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+    """The text without the known secrets and without anything that has the shape of one."""
+    text = hide(text, secrets)
     for shape, instead in _SHAPES:
         text = shape.sub(instead, text)
+    return text
+
+
+def hide(text: str, secrets: Iterable[str]) -> str:
+    """The text without the known secrets, also inside a longer word, and however JSON or a URL writes them.
+
+    Shorter ones than six characters would take out ordinary words and are left alone.
+
+    >>> hide("The key is s3cret/key, s3cret%2Fkey in a URL.", ["s3cret/key", "key"])
+    'The key is [hidden], [hidden] in a URL.'
+    """
+    known = {form for secret in secrets for form in _forms(secret) if len(form) >= _SHORTEST}
+    for secret in sorted(known, key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
     return text
 
 

@@ -1,4 +1,4 @@
-"""Text of others on a terminal: it may say anything and must do nothing."""
+"""Text that somebody else wrote, made fit to be shown."""
 
 from __future__ import annotations
 
@@ -15,3 +15,13 @@ def plain(text: str) -> str:
     'done�[2K�[1Aall your files are gone'
     """
     return _ORDERS.sub("\ufffd", text)
+
+
+def short(text: str, most: int = 80) -> str:
+    """The text on one line of at most `most` characters, with a sign where it was cut.
+
+    >>> short("Call\\n  Mum"), short("Call Mum about the trip", 10)
+    ('Call Mum', 'Call Mum…')
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"

@@ -72,7 +72,7 @@ def test_the_next_ping_is_there_when_it_was_announced() -> None:
 
 
 def test_a_clock_that_goes_back_changes_nothing() -> None:
-    budget = PingBudget.at(NOON, available=2, zone=TORONTO)
+    budget = PingBudget.at(NOON, available=2, tz=TORONTO)
     for earlier in (after(-1), after(-60 * 24 * 3)):
         assert budget.refill(earlier) == budget
         used = budget.try_use(earlier)
@@ -185,7 +185,7 @@ def test_a_level_below_zero_and_a_naive_time_are_refused() -> None:
 )
 def test_counters_turn_at_the_persons_midnight(zone: str, before: str, midnight: str) -> None:
     start = parse_rfc3339(before)
-    _, budget = PingBudget.at(start, zone=ZoneInfo(zone)).try_use(start, critical=True)
+    _, budget = PingBudget.at(start, tz=ZoneInfo(zone)).try_use(start, critical=True)
     _, budget = budget.try_use(start)
     late = budget.refill(parse_rfc3339(before))
     assert (late.critical_used, late.daily_used) == (1, 2)

@@ -7,11 +7,14 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
+import pytest
+
 from nudge.attention.gate import Gate
 from nudge.attention.quiet import Person, QuietHours
 from nudge.attention.repeats import signature
+from nudge.attention.requests import PersonRequests
 from nudge.attention.reserve import PING
-from nudge.attention.rules import Allow, Candidate, Defer, Kind, Refuse, Rule, Takes
+from nudge.attention.rules import Allow, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.agents import Agent
 from nudge.simulation.virtual_time import VirtualClock
@@ -60,6 +63,44 @@ def test_a_decision_that_somebody_else_overtook_takes_nothing(in_store: InStore)
     in_store(scenario)
 
 
+@pytest.mark.parametrize(
+    ("lost", "candidate", "decision"),
+    [
+        pytest.param(0, IDEA, Allow(Takes.PING, PING), id="the ping is taken"),
+        pytest.param(2, IDEA, Allow(Takes.PING, PING), id="lost twice to another daemon, then taken"),
+        pytest.param(3, IDEA, Refuse(Rule.BUCKET_EMPTY), id="an idea that always loses is dropped"),
+        pytest.param(
+            3, ASKED, Defer(Instant(NOON + MINUTE), Rule.BUCKET_EMPTY), id="what was asked for waits a minute"
+        ),
+    ],
+)
+def test_admitting_decides_again_when_somebody_else_was_faster(
+    in_store: InStore, lost: int, candidate: Candidate, decision: Decision
+) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        take, races = gate.take, [False] * lost
+
+        async def contested(*given: Any) -> bool:
+            return races.pop() if races else await take(*given)
+
+        gate.take = contested  # type: ignore[method-assign]
+        assert await gate.admit("coach", candidate, NOON) == decision
+        left = (await gate.row("coach", NOON)).budget.available
+        assert left == (4.0 if isinstance(decision, Allow) else 5.0)
+
+    in_store(scenario)
+
+
+def test_admitting_what_is_refused_takes_nothing(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        gate = await gate_for(store)
+        assert await gate.admit("coach", IDEA, toronto(2026, 2, 18, 3)) == Refuse(Rule.QUIET_HOURS)
+        assert (await gate.row("coach", NOON)).budget.available == 5.0
+
+    in_store(scenario)
+
+
 def test_claims_hold_pings_back_unless_the_reserve_or_the_budget_is_off(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         claims = (MINUTE, 2 * MINUTE)
@@ -75,24 +116,27 @@ def test_claims_hold_pings_back_unless_the_reserve_or_the_budget_is_off(in_store
     in_store(scenario)
 
 
-def test_the_persons_wishes_are_heard(in_store: InStore) -> None:
+def test_the_persons_requests_are_respected(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         gate = await gate_for(store)
+        requests = PersonRequests(store, gate)
         night = toronto(2026, 2, 18, 3)
         assert await gate.decide("coach", IDEA, night) == Refuse(Rule.QUIET_HOURS)
         assert await gate.decide("coach", ASKED, night) == Defer(toronto(2026, 2, 18, 10), Rule.QUIET_HOURS)
-        await store.attention.set_left_alone("coach", True)
+        await requests.heard("coach", "leave me alone", Instant(NOON - HOUR), Instant(NOON - HOUR))
         assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.LEFT_ALONE)
         await store.attention.activity("coach", NOON)
         assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.LEFT_ALONE)
-        await store.attention.conversation("coach", NOON)
+        await requests.wrote("coach", NOON, NOON)
         assert await gate.decide("coach", IDEA, NOON) == Refuse(Rule.CONVERSATION)
         later = Instant(NOON + 5 * MINUTE)
         assert isinstance(await gate.decide("coach", IDEA, later), Allow)
-        await store.attention.set_busy("coach", Instant(NOON + 2 * HOUR))
+        await requests.heard("coach", "busy", NOON, NOON)
         assert await gate.decide("coach", IDEA, later) == Refuse(Rule.BUSY)
-        await store.attention.set_quiet("coach", Instant(NOON + HOUR))
+        await requests.quiet("coach", Instant(NOON + HOUR), NOON)
         assert await gate.decide("coach", IDEA, later) == Refuse(Rule.QUIET_MODE)
+        await requests.quiet("coach", None, NOON)
+        assert isinstance(await gate.decide("coach", IDEA, later), Allow)
 
     in_store(scenario)
 

@@ -22,7 +22,7 @@ WORKOUT = UpcomingTask(
 
 
 def test_the_whole_preamble() -> None:
-    budget = PingBudget(level=3_000_000, last_refill=Instant(SIX - 43 * MINUTE), zone=TORONTO)
+    budget = PingBudget(level=3_000_000, last_refill=Instant(SIX - 43 * MINUTE), tz=TORONTO)
     assert background_preamble(budget, upcoming([WORKOUT], SIX), SIX).split("\n") == [
         "Ping budget: 3/5 available (refills 1 every 90 min, next in 47 min).",
         "Upcoming bg tasks (next 3h):",

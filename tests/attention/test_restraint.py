@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.attention.restraint import Availability, Restraint, RestraintKind, recognise
+from nudge.attention.restraint import Requests, Restraint, RestraintKind, recognise
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-20T21:00:00Z")
@@ -160,28 +160,61 @@ def later(minutes: int) -> Instant:
     return Instant(NOW + minutes * MINUTE)
 
 
-def test_busy_is_for_two_hours_and_a_short_answer_does_not_end_it() -> None:
-    busy = Availability().heard("busy", NOW)
-    assert busy == Availability(last_conversation=NOW, busy_until=later(120))
-    assert busy.heard("ok thanks", later(1)).busy_until == later(120)
+QUIET, FREE = Requests(quiet_until=later(500)), Requests()
 
 
-def test_leave_me_alone_ends_with_the_next_conversational_message_only() -> None:
-    alone = Availability().heard("leave me alone", NOW)
-    assert alone.left_alone
-    assert alone.seen_active(later(60)) == alone
-    assert alone.heard("leave me alone!", later(60)).left_alone
-    assert not alone.heard("hi again", later(60)).left_alone
+@pytest.mark.parametrize(
+    ("before", "text", "after"),
+    [
+        pytest.param(FREE, "busy", Requests(busy_until=later(120)), id="busy is for two hours"),
+        pytest.param(
+            Requests(busy_until=later(60)),
+            "ok thanks",
+            Requests(busy_until=later(60)),
+            id="an answer does not end busy",
+        ),
+        pytest.param(
+            Requests(busy_until=later(60)), "busy for 10 min", Requests(busy_until=later(10)), id="busy for less"
+        ),
+        pytest.param(FREE, "leave me alone", Requests(left_alone=True), id="left alone"),
+        pytest.param(Requests(left_alone=True), "hi again", FREE, id="any message ends it"),
+        pytest.param(Requests(left_alone=True), "leave me alone!", Requests(left_alone=True), id="unless it says so"),
+        pytest.param(
+            FREE, "leave me alone for 2 hours", Requests(quiet_until=later(120)), id="left alone for a time is quiet"
+        ),
+        pytest.param(QUIET, "leave me alone for 2 hours", QUIET, id="a longer quiet stays"),
+        pytest.param(FREE, "30 more min", Requests(delayed_until=later(30)), id="a delay"),
+        pytest.param(
+            Requests(delayed_until=later(30)), "5 more min", Requests(delayed_until=later(5)), id="another delay"
+        ),
+        pytest.param(Requests(delayed_until=later(30)), "hm", Requests(delayed_until=later(30)), id="no other delay"),
+    ],
+)
+def test_what_a_message_asks_for(before: Requests, text: str, after: Requests) -> None:
+    assert before.after(recognise(text), NOW) == after
 
 
-def test_left_alone_for_a_time_is_quiet_until_then() -> None:
-    assert Availability().heard("leave me alone for 2 hours", NOW) == Availability(NOW, quiet_until=later(120))
-    longer = Availability(quiet_until=later(500)).heard("leave me alone for 2 hours", NOW)
-    assert longer.quiet_until == later(500)
+def test_a_delay_that_is_over_when_it_is_heard_is_none() -> None:
+    assert FREE.after(recognise("30 more min"), NOW, now=later(30)) == FREE
 
 
-def test_a_delay_replaces_the_one_before() -> None:
-    first = Availability().heard("30 more min", NOW)
-    assert first.ask_again_at == later(30)
-    assert first.heard("hm", later(10)).ask_again_at == later(30)
-    assert first.heard("5 more minutes", later(10)).ask_again_at == later(15)
+@pytest.mark.parametrize(
+    ("before", "after", "lifts"),
+    [
+        pytest.param(FREE, QUIET, False, id="quiet begins"),
+        pytest.param(QUIET, QUIET.quiet(None), True, id="quiet is lifted"),
+        pytest.param(QUIET, QUIET.quiet(later(499)), True, id="quiet is shortened"),
+        pytest.param(QUIET, QUIET.quieter(later(499)), False, id="a model does not shorten it"),
+        pytest.param(QUIET, QUIET.quieter(later(501)), False, id="but may lengthen it"),
+        pytest.param(Requests(left_alone=True), FREE, True, id="no longer left alone"),
+        pytest.param(Requests(busy_until=later(9)), Requests(busy_until=later(8)), True, id="busy for less"),
+        pytest.param(Requests(delayed_until=later(9)), FREE, False, id="a delay holds nothing back"),
+    ],
+)
+def test_what_lets_messages_out_sooner(before: Requests, after: Requests, lifts: bool) -> None:
+    assert after.lifts(before) is lifts
+
+
+def test_lifting_quiet_lifts_everything_but_a_delay() -> None:
+    everything = Requests(later(1), later(2), True, later(3))
+    assert everything.quiet(None) == Requests(delayed_until=later(3))

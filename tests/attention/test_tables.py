@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.reserve import PING
+from nudge.attention.restraint import Requests
 from nudge.instants import DAY, HOUR, Instant
 from nudge.queue.agents import Agent
 from nudge.stores.store import SqlStore
@@ -26,7 +27,7 @@ async def row(store: SqlStore) -> None:
 async def test_a_new_row_is_full_and_wants_nothing(store: SqlStore) -> None:
     row = await store.attention.get("coach")
     assert row
-    assert (row.budget.available, row.quiet_until, row.left_alone, row.bedtime) == (5.0, None, False, BedtimeCount())
+    assert (row.budget.available, row.requests, row.bedtime) == (5.0, Requests(), BedtimeCount())
     await store.attention.take_ping("coach", NOON, TODAY, PING)
     await store.attention.create("coach", 9, 9, NOON, TODAY)
     again = await store.attention.get("coach")
@@ -34,19 +35,14 @@ async def test_a_new_row_is_full_and_wants_nothing(store: SqlStore) -> None:
     assert again.budget.available == 4.0
 
 
-async def test_the_persons_wishes_are_kept(store: SqlStore) -> None:
-    await store.attention.set_quiet("coach", Instant(NOON + HOUR))
-    await store.attention.set_busy("coach", Instant(NOON + 2 * HOUR))
-    await store.attention.set_left_alone("coach", True)
+async def test_the_persons_requests_are_kept(store: SqlStore) -> None:
+    requests = Requests(Instant(NOON + HOUR), Instant(NOON + 2 * HOUR), True, Instant(NOON + 3 * HOUR))
+    await store.attention.set_requests("coach", requests)
     await store.attention.activity("coach", NOON)
-    row = await store.attention.get("coach")
-    assert row
-    assert (row.quiet_until, row.busy_until, row.left_alone) == (NOON + HOUR, NOON + 2 * HOUR, True)
-    assert (row.last_activity, row.last_conversation) == (NOON, None)
     await store.attention.conversation("coach", Instant(NOON + 1))
     row = await store.attention.get("coach")
     assert row
-    assert (row.left_alone, row.last_conversation) == (False, NOON + 1)
+    assert (row.requests, row.last_activity, row.last_conversation) == (requests, NOON, NOON + 1)
 
 
 async def test_the_counters_turn_with_the_day_and_not_back(store: SqlStore) -> None:

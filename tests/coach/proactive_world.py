@@ -1,4 +1,4 @@
-"""A coach that acts by itself, in virtual time: real dispatcher, delivery, gate and rules, documents in a folder."""
+"""A coach that acts by itself, in virtual time, wired as in production, with documents in a folder."""
 
 from __future__ import annotations
 
@@ -7,38 +7,26 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nudge.attention.gate import Gate
-from nudge.coach.answering import Answering, Spender
-from nudge.coach.facts import DueReminder
-from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import Proactive, Rhythm
-from nudge.coach.prompt_size import estimate
-from nudge.coach.watch import Watch
+from nudge.coach.heartbeat import Rhythm
+from nudge.coach.outside import Outside, SignOfLife, TextHistory
+from nudge.coach.person_documents import DocumentWatch
+from nudge.coach.prompt_text import estimate
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
-from nudge.model import Model, ModelReply, ModelRequest, text_reply
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply, user
 from nudge.queue import channel
-from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
-from nudge.queue.delivery import KIND as DELIVER
-from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher
-from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Outcome
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
+from tests.coach.rig import AGENT, daemon_of, templates
 from tests.times import TORONTO
-
-AGENT = "coach"
-NAMES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 
 class Channel(channel.Channel):
@@ -66,29 +54,34 @@ class Channel(channel.Channel):
         return [f"{to_datetime(at, zone):%d %H:%M}" for at, _ in self.sent]
 
 
-class ScriptedSpender:
+MODEL = "claude-haiku-4-5"
+
+
+class ScriptedModel:
     """A paid model by script: each answer is a text, a decision, or an error to raise; after the last it repeats it."""
+
+    name = "scripted"
 
     def __init__(self, *answers: str | Mapping[str, Any] | Exception) -> None:
         self.answers = list(answers) or ["HEARTBEAT_OK"]
         self.calls: list[ModelRequest] = []
-        self.is_asleep = False
         self.before_answer: Callable[[], Any] | None = None
+        self.usage: TokenUse | None = None
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
+    async def complete(self, request: ModelRequest) -> ModelReply:
         self.calls.append(request)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if self.before_answer is not None:
             await self.before_answer()
         if isinstance(answer, Exception):
             raise answer
-        usage = TokenUse(input=sum(estimate(text) for text in request.texts()), output=20)
+        usage = self.usage or TokenUse(input=sum(estimate(text) for text in request.texts()), output=20)
         if isinstance(answer, str):
-            return text_reply(answer, "scripted", usage)
-        return text_reply("", "scripted", usage, data=answer)
+            return text_reply(answer, MODEL, usage)
+        return text_reply("", MODEL, usage, data=answer)
 
-    async def asleep(self, agent: str, now: Instant) -> bool:
-        return self.is_asleep
+    async def close(self) -> None:
+        return None
 
     def purposes(self) -> list[str]:
         return [request.purpose.value for request in self.calls]
@@ -96,67 +89,43 @@ class ScriptedSpender:
 
 @dataclass
 class World:
-    """One coach. `assemble` makes everything but the store anew, as a restart does.
-
-    The dispatcher looks by itself only once an hour: whatever happens sooner must have woken it.
-    """
+    """One coach. `assemble` makes everything but the store again, as a restart does."""
 
     clock: VirtualClock
     store: SqlStore
     home: Home
-    spender: Spender | None = None
-    rhythm: Rhythm | None = None
+    model: ScriptedModel | None = None
+    rhythm: Rhythm = field(default_factory=Rhythm)
     history: TextHistory | None = None
     sign_of_life: SignOfLife | None = None
-    gate_options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
-    due: list[DueReminder] = field(default_factory=list)
     log: list[Mapping[str, Any]] = field(default_factory=list)
     reviews: list[tuple[Instant, str]] = field(default_factory=list)
+    """When a weekly review began, and how it opened."""
 
     def __post_init__(self) -> None:
         self.channel = Channel(self.clock)
-        self.watching = False
+        self.files = HomeDocuments(self.home)
         self.assemble()
 
     def assemble(self) -> None:
-        self.files = HomeDocuments(self.home)
-        self.desk = Desk(self.store, self.files, "America/Toronto")
-        self.gate = Gate(self.store, self.desk.person, self._claims, **self.gate_options)
-        self.delivery = Delivery(self.store, lambda agent: self.channel)
-        self.answering = Answering(self.store, self.spender)
-        self.proactive = Proactive(
-            self.store,
-            self.desk,
-            self.gate,
-            self.delivery,
-            self.answering,
-            self._due,
-            self._open_review,
-            rhythm=self.rhythm,
-            history=self.history,
-            sign_of_life=self.sign_of_life,
-            decision_log=self.log.append,
-            secrets=self.secrets,
-        )
-        self.dispatcher = Dispatcher(
-            self.store,
-            self.clock,
-            {DELIVER: self.delivery.deliver, **self.proactive.handlers()},
-            owner="test",
-            longest_wait=3600,
-            on_failure=self.proactive.on_failure,
-        )
+        outside = Outside(history=self.history, sign_of_life=self.sign_of_life, decision_log=self.log.append)
+        options = {"rhythm": self.rhythm, "secrets": self.secrets, **self.options}
+        self.daemon = daemon_of(self.clock, self.store, self.home, self.channel, self.model, outside, **options)
+        self.coach = self.daemon.coach
+        self.documents = self.daemon.documents
+        self.gate = self.daemon.gate
+        self.delivery = self.daemon.delivery
+        self.dispatcher = self.daemon.dispatcher
+        self.answering = self.coach.answering
+        start = self.coach.review.start
 
-    async def _claims(self, agent: str, now: Instant) -> tuple[Instant, ...]:
-        return ()
+        async def noted(agent: str, now: Instant, opening: str = "", **more: Any) -> None:
+            self.reviews.append((now, opening))
+            await start(agent, now, opening, **more)
 
-    async def _due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
-        return tuple(self.due)
-
-    async def _open_review(self, agent: str, now: Instant, opening: str) -> None:
-        self.reviews.append((now, opening))
-        await self.delivery.post(Message(agent, f"{opening}\n\nWeekly review".strip(), "briefing", now))
+        self.coach.review.start = noted  # type: ignore[method-assign]
 
     def write(self, name: str, text: str) -> None:
         path = self.files.path(AGENT, name)
@@ -170,11 +139,12 @@ class World:
         self.write("GOALS.md", f"# Goals\n\n## Today\n1. Write the draft\n\n## Schedule Targets\n{lines}{zone}")
 
     async def prepare(self) -> None:
-        await self.store.agents.add(Agent(AGENT, "coach", self.clock.now()))
+        await self.daemon.agents.ensure_default(self.clock.now())
         await self.gate.row(AGENT, self.clock.now())
 
     async def start(self) -> None:
-        await self.proactive.start(AGENT, self.clock.now())
+        await self.daemon.start()
+        await self.coach.start(AGENT, self.clock.now())
 
     @asynccontextmanager
     async def running(self, *, watch: bool = False) -> AsyncIterator[None]:
@@ -183,7 +153,7 @@ class World:
         dispatcher = self.dispatcher
         tasks = [asyncio.create_task(dispatcher.run())]
         if watch:
-            look = Watch(self.store, self.clock, self.desk, dispatcher.poke, every=20)
+            look = DocumentWatch(self.store, self.clock, self.documents, self.daemon.poke, every=20)
             tasks.append(asyncio.create_task(look.run()))
         try:
             yield
@@ -207,15 +177,19 @@ class World:
         """The phone gives a sign of life now."""
         await self.store.attention.activity(AGENT, self.clock.now())
 
+    async def spend_everything(self) -> None:
+        """One call costs more than there is: from now on the agent sleeps."""
+        assert self.model is not None
+        self.model.usage, answers = TokenUse(output=10**9), list(self.model.answers)
+        request = ModelRequest(Purpose.CONVERSATION, "", (), (user("Hi"),), 100)
+        await self.daemon.spending.call(AGENT, request, self.clock.now())
+        self.model.usage, self.model.answers = None, answers
+        self.model.calls.clear()
+
     async def outcomes(self, kind: str = "heartbeat") -> list[Outcome]:
         """Oldest first."""
         rows = await self.store.outcomes.recent(agent=AGENT, kind=kind, limit=2000)
         return list(reversed(rows))
-
-
-def templates() -> dict[str, str]:
-    folder = resources.files("nudge.home") / "templates" / "documents"
-    return {name: (folder / name).read_text(encoding="utf-8") for name in NAMES}
 
 
 def in_world(

@@ -1,49 +1,78 @@
-"""The talking half of the coach in virtual time, with documents in a folder and a channel that remembers."""
+"""A daemon with one coach in virtual time, wired as in production: documents in a folder, a channel that remembers, a
+model that answers by script."""
 
 from __future__ import annotations
 
 import asyncio
-import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from nudge.attention.gate import Gate
-from nudge.coach.answering import Answering
+from nudge.clock import Clock
+from nudge.coach.changes import CHANGES
 from nudge.coach.document_writes import PENDING
-from nudge.coach.listening import Talking
-from nudge.coach.person_documents import REVIEW, Desk
-from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.proactive import DOCUMENTS
-from nudge.coach.undo import DEEDS
+from nudge.coach.outside import Outside
+from nudge.coach.review import REVIEW
+from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
-from nudge.instants import Instant
+from nudge.home.prices import load_prices
 from nudge.model import Model, ModelReply, ModelRequest, text_reply
-from nudge.queue.agents import Agent
-from nudge.queue.channel import Inbound
-from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher, Firing
-from nudge.reminders.firing import ReminderFiring
-from nudge.reminders.handover import Handover, SecondLook
-from nudge.reminders.service import Reminders
+from nudge.queue.channel import Channel, Inbound
 from nudge.simulation.virtual_time import VirtualClock
+from nudge.spending.budgets import SpendingPlan
+from nudge.spending.money import DOLLAR
 from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel
 
+AGENT = "coach"
 TEMPLATES = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
+PLENTY = SpendingPlan(window=1_000 * DOLLAR)
+"""Money is not what these tests are about."""
+
+
+def daemon_of(
+    clock: Clock,
+    store: SqlStore,
+    home: Home,
+    channel: Channel,
+    model: Model | None = None,
+    outside: Outside | None = None,
+    **options: Any,
+) -> Daemon:
+    """The daemon as the process makes it, on these ports. It looks by itself only once an hour: whatever happens sooner
+    must have woken it."""
+    ports = Ports(
+        store,
+        clock,
+        channel,
+        HomeDocuments(home),
+        load_prices(),
+        model=model,
+        outside=outside or Outside(),
+        is_coach=lambda agent: agent.role == "coach",
+    )
+    options = {"owner": "test", "timezone": "America/Toronto", "longest_wait": 3600, "plan": PLENTY, **options}
+    return Daemon(ports, Options(**options))
+
+
+def templates() -> dict[str, str]:
+    folder = resources.files("nudge.home") / "templates" / "documents"
+    return {name: (folder / name).read_text(encoding="utf-8") for name in TEMPLATES}
 
 
 class Scripted:
     """A paid model whose answers are written beforehand: a mapping is structured output, a text is text, an error is
-    raised. Where the script is used up it says "…"."""
+    raised, a function is called. Where the script is used up it says "…"."""
+
+    name = "scripted"
 
     def __init__(self, *answers: Any) -> None:
         self.answers = list(answers)
         self.requests: list[ModelRequest] = []
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
+    async def complete(self, request: ModelRequest) -> ModelReply:
         self.requests.append(request)
         answer = self.answers.pop(0) if self.answers else says("…")
         if callable(answer):
@@ -51,107 +80,65 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, str):
-            return text_reply(answer, "scripted")
-        return text_reply("", "scripted", data=answer)
+            return text_reply(answer, request.model)
+        return text_reply("", request.model, data=answer)
 
-    async def asleep(self, agent: str, now: Instant) -> bool:
-        return False
+    async def close(self) -> None:
+        return None
 
 
 def says(reply: str, *actions: Mapping[str, Any], context: str = "") -> dict[str, Any]:
     return {"reply": reply, "actions": list(actions), "recent_context": context}
 
 
-class _NoCommands:
-    async def ask(self, question: Any) -> Any:
-        raise AssertionError(f"a command was run: {question}")
-
-
-async def _no_claims(agent: str, now: Instant) -> tuple[Instant, ...]:
-    return ()
-
-
-async def _look(firing: Firing) -> None:
-    async with firing.settle():
-        pass
-
-
 class Rig:
+    """The person talks, and the coach answers. Nothing happens between two calls: `settle` lets time pass."""
+
     def __init__(
-        self,
-        clock: VirtualClock,
-        store: SqlStore,
-        folder: Path,
-        model: Scripted | None = None,
-        *,
-        secrets: Sequence[str] = (),
-        **options: Any,
+        self, clock: VirtualClock, store: SqlStore, folder: Path, model: Scripted | None = None, **options: Any
     ) -> None:
         self.clock = clock
         self.store = store
         self.home = Home(folder)
         self.channel = RecordingChannel()
         self.model = model
-        self.desk = Desk(store, HomeDocuments(self.home), "America/Toronto")
-        self.gate = Gate(store, self.desk.person, _no_claims)
-        self.delivery = Delivery(store, lambda agent: self.channel, SecondLook(store, self.desk.person))
-        self.reminders = Reminders(store, self.desk.person)
-        answering = Answering(store, model)
-        self.dispatcher = Dispatcher(store, clock, {}, owner="rig", longest_wait=3600)
-        self.talking = Talking(
-            store,
-            clock,
-            self.desk,
-            self.gate,
-            self.delivery,
-            answering,
-            PersonReminders(self.reminders),
-            secrets=secrets,
-            poke=self.dispatcher.poke,
-            **options,
-        )
-        firing = ReminderFiring(store, Handover(store, self.delivery.post), self.gate, _NoCommands())
-        self.dispatcher.handlers.update(
-            {
-                "deliver": self.delivery.deliver,
-                "reminder": firing.fire,
-                DOCUMENTS: _look,
-                "activity-check": _look,
-                "ask-again": _look,
-                **self.talking.handlers(),
-            }
-        )
+        outside = Outside(history=options.pop("history", None), redactor=options.pop("redactor", None))
+        self.daemon = daemon_of(clock, store, self.home, self.channel, model, outside, **options)
+        self.coach = self.daemon.coach
+        self.documents = self.daemon.documents
+        self.gate = self.daemon.gate
+        self.delivery = self.daemon.delivery
+        self.reminders = self.daemon.reminders
+        self.dispatcher = self.daemon.dispatcher
         self._number = 0
 
     async def open(self) -> Rig:
-        await self.store.agents.add(Agent("coach", "coach", self.clock.now()))
-        folder = self.home.agent("coach")
+        folder = self.home.agent(AGENT)
         folder.mkdir(parents=True, exist_ok=True)
-        for name in TEMPLATES:
+        for name, text in templates().items():
             if not (folder / name).exists():
-                with resources.as_file(resources.files("nudge.home") / "templates" / "documents" / name) as template:
-                    shutil.copyfile(template, folder / name)
-        await self.desk.open("coach")
+                self.write(name, text)
+        await self.daemon.start()
         return self
 
     def document(self, name: str) -> str:
-        return (self.home.agent("coach") / name).read_text()
+        return (self.home.agent(AGENT) / name).read_text()
 
     def write(self, name: str, text: str) -> None:
-        (self.home.agent("coach") / name).write_text(text)
+        (self.home.agent(AGENT) / name).write_text(text)
 
     async def hear(self, text: str = "", **more: Any) -> str:
         """The person does something; nothing is answered yet that needs a turn."""
         self._number += 1
         number = str(self._number)
         update = Inbound(more.pop("at", self.clock.now()), text, id=number, cursor=number, **more)
-        return await self.talking.listener.hear("coach", update, channel=self.channel.name)
+        return await self.coach.listener.hear(AGENT, update, channel=self.channel.name)
 
     async def settle(self, seconds: float = 1.0) -> None:
         """Let everything happen that is due within the time."""
-        running = asyncio.create_task(self.dispatcher.run())
+        running = asyncio.create_task(self.daemon.run())
         await self.clock.sleep(seconds)
-        self.dispatcher.stop()
+        self.daemon.stop()
         await running
         self.dispatcher._stopping = False
 
@@ -165,7 +152,7 @@ class Rig:
 
 async def stored_words(rig: Rig) -> str:
     """What the records hold of the person's words."""
-    return str([await rig.store.records.get("coach", record) for record in (PENDING, DEEDS, REVIEW)])
+    return str([await rig.store.records.get(AGENT, record) for record in (PENDING, CHANGES, REVIEW)])
 
 
 Scenario = Callable[[Rig], Any]

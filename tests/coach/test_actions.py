@@ -17,11 +17,14 @@ from nudge.coach.actions import (
     SetState,
     UpdateGoals,
     UpdateMemory,
+    apply_to_goals,
+    apply_to_memory,
+    confirm,
+    explain,
     read_action,
     read_actions,
 )
 from nudge.coach.documents import Document
-from nudge.coach.effects import apply_to_goals, apply_to_memory, confirm, explain
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, parse_rfc3339
 

@@ -23,7 +23,8 @@ from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose, cached, user
 from nudge.testing import OfflineModel
 from nudge.tokens import TokenUse
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import MODEL, ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import NOON
 
 AWAY = ModelUnavailableError("The model's service is out of order (503).")
@@ -34,14 +35,14 @@ REQUEST = ModelRequest(Purpose.CONVERSATION, "", (cached("system"),), (user("hmm
 
 
 def in_answering(
-    folder: Path, script: Callable[[Answering, ScriptedSpender, World], Awaitable[None]], *answers: Any
+    folder: Path, script: Callable[[Answering, ScriptedModel, World], Awaitable[None]], *answers: Any
 ) -> None:
-    spender = ScriptedSpender(*answers)
+    spender = ScriptedModel(*answers)
 
     async def scenario(world: World) -> None:
         await script(world.answering, spender, world)
 
-    in_world(folder, scenario, NOON, spender=spender)
+    in_world(folder, scenario, NOON, model=spender)
 
 
 def at(minutes: float) -> Instant:
@@ -69,7 +70,7 @@ def test_without_a_spender_the_rules_answer_and_never_sleep(tmp_path: Path) -> N
     ],
 )
 def test_somebody_who_waits_is_answered_at_once(tmp_path: Path, error: NudgeError) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
         assert (reply.model, reply.stand_in) == ("offline", True)
         assert isinstance(reply.data, dict)
@@ -91,7 +92,7 @@ def test_somebody_who_waits_is_answered_at_once(tmp_path: Path, error: NudgeErro
 def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
     tmp_path: Path, minutes: float, answered: bool
 ) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(ModelUnavailableError, match="503"):
             await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         if answered:
@@ -107,8 +108,8 @@ def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
 
 
 def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
-        for minutes, model, calls in ((0, "offline", 1), (1, "offline", 1), (4.9, "offline", 1), (5, "scripted", 2)):
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
+        for minutes, model, calls in ((0, "offline", 1), (1, "offline", 1), (4.9, "offline", 1), (5, MODEL, 2)):
             reply = await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
             assert (reply.model, len(spender.calls)) == (model, calls)
 
@@ -116,9 +117,9 @@ def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: P
 
 
 def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
-        assert (await answering.answer(AGENT, FACTS, REQUEST, at(60), waited_for=False)).model == "scripted"
+        assert (await answering.answer(AGENT, FACTS, REQUEST, at(60), waited_for=False)).model == MODEL
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
         spender.answers = [AWAY]
         with pytest.raises(ModelUnavailableError):  # a new outage begins anew
@@ -128,7 +129,7 @@ def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
 
 
 def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(at(600)))  # by a clock that was wrong
         with pytest.raises(ModelUnavailableError):
             await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
@@ -146,21 +147,21 @@ def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
     ],
 )
 def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int, silent_until: int | None) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(ModelUnavailableError):
             await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         if silent_until is not None:
             reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + silent_until), waited_for=True)
             assert (reply.model, len(spender.calls)) == ("offline", 1)
         reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + asked_after), waited_for=True)
-        assert (reply.model, len(spender.calls)) == ("scripted", 2)
+        assert (reply.model, len(spender.calls)) == (MODEL, 2)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after), "Hello")
 
 
 def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         for minutes in (0, 10, 20):
             await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, rest_until=Instant(NOON + HOUR))
@@ -169,15 +170,15 @@ def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> N
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(NOON, rest_until=Instant(NOON + 3 * DAY)))
-        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).model == "scripted"
+        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).model == MODEL
 
     in_answering(tmp_path, script, "Hello")
 
 
 def test_no_money_is_no_outage(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(BudgetExhaustedError):
             await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         with pytest.raises(BudgetExhaustedError):
@@ -189,7 +190,7 @@ def test_no_money_is_no_outage(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", [StoreError("full"), LostLeaseError("lost"), ZeroDivisionError("a bug")])
 def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Exception) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(type(error)):
             await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
@@ -198,7 +199,7 @@ def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Ex
 
 
 def test_rules_that_stand_in_say_so_to_the_person(tmp_path: Path) -> None:
-    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
         assert isinstance(reply.data, dict)
         assert "language model" in reply.data["reply"] or "offline for now" in reply.data["reply"]
@@ -212,7 +213,7 @@ def test_the_rules_are_free_and_named_offline() -> None:
 
 
 def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
-    class Governor(ScriptedSpender):
+    class Governor(ScriptedModel):
         async def call(
             self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None
         ) -> ModelReply:

@@ -89,7 +89,7 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         await add(daemon, clock, definition, "routines/chore-time.md")
         await clock.sleep(31 * 60)
         assert channel.texts == ["Two chores are open."]
-        assert (await daemon.desk.state("coach", clock.now())).proactive_today == 1
+        assert (await daemon.coach.facts.state("coach", clock.now())).proactive_today == 1
         (question,) = [one for one in model.asked if "Review open tasks" in one.turns[-1].text]
         lines = question.turns[-1].text.splitlines()
         assert lines[-1] == "Send at most 1 ping or embed per bg session."
@@ -114,7 +114,7 @@ def test_the_person_is_answered_while_a_heartbeat_still_waits_for_its_model(tmp_
 
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await clock.sleep(45 * 60 + 5)  # the heartbeat has asked five seconds ago
-        await daemon.hear("coach", Inbound(clock.now(), "How do I start?"))
+        await daemon.coach.listener.hear("coach", Inbound(clock.now(), "How do I start?"))
         await clock.sleep(1)
         assert channel.texts == ["With one page."]
         await clock.sleep(300)
@@ -181,7 +181,7 @@ def test_what_can_wait_waits_for_the_end_of_a_conversation_and_what_cannot_does_
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, asked("idle one", every="30m", count=1))
         await clock.sleep(29 * 60)
-        await daemon.hear("coach", Inbound(clock.now(), "hello"))
+        await daemon.coach.listener.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(3 * 60)
         assert "idle one" not in channel.texts
         await clock.sleep(3 * 60)
@@ -210,12 +210,12 @@ def test_letters_are_kept_through_the_quiet_hours_and_asked_about_once(tmp_path:
 def test_a_letter_of_normal_priority_moves_a_waiting_timer_forward(tmp_path: Path) -> None:
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         later = Instant(clock.now() + 5 * HOUR)
-        await daemon.background.arrived("coach", Priority.IDLE, later)
-        await daemon.background.arrived("coach", Priority.IDLE, clock.now())
+        await daemon.coach.background.arrived("coach", Priority.IDLE, later)
+        await daemon.coach.background.arrived("coach", Priority.IDLE, clock.now())
         waiting = await daemon.store.timers.get("coach", "letters")
         assert waiting
         assert waiting.due_at == later
-        await daemon.background.arrived("coach", Priority.NORMAL, clock.now())
+        await daemon.coach.background.arrived("coach", Priority.NORMAL, clock.now())
         moved = await daemon.store.timers.get("coach", "letters")
         assert moved is None or moved.due_at == clock.now()
 
@@ -226,7 +226,7 @@ def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> N
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, asked("Still there?", idle="20m"))
         await clock.sleep(15 * 60)
-        await daemon.hear("coach", Inbound(clock.now(), "hello"))
+        await daemon.coach.listener.hear("coach", Inbound(clock.now(), "hello"))
         await clock.sleep(15 * 60)
         assert "Still there?" not in channel.texts
         await clock.sleep(6 * 60)
@@ -278,7 +278,7 @@ def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) 
         assert [button.label for button in nudge.buttons] == ["Done", "Snooze 30 min", "Skip"]
 
         async def press(data: str, message: str) -> str:
-            return await daemon.hear("coach", Inbound(clock.now(), "", button=data, message_id=message))
+            return await daemon.coach.listener.hear("coach", Inbound(clock.now(), "", button=data, message_id=message))
 
         assert "don't know it" in await press("done:nudge", "m999")
         assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
@@ -298,7 +298,7 @@ def test_where_there_is_nothing_to_press_a_command_does_the_same(tmp_path: Path)
     async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
         await add(daemon, clock, asked("Stretch a little.", every="60m", count=1))
         await clock.sleep(61 * 60)
-        await daemon.hear("coach", Inbound(clock.now(), "/snooze 10m"))
+        await daemon.coach.listener.hear("coach", Inbound(clock.now(), "/snooze 10m"))
         await clock.sleep(11 * 60)
         assert channel.texts == ["Stretch a little.", "Again in 10m.", "Stretch a little."]
 

@@ -1,31 +1,17 @@
-"""Headings are found where CommonMark says they are; markdown-it-py is the second opinion."""
+"""Headings are found where CommonMark says they are, and a long text is refused before it is read."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
-from nudge.coach.blocks import Kind, find_blocks, split_lines
-
-_ORACLE = MarkdownIt("commonmark")
+from nudge.coach.blocks import LONGEST, MOST_LINES, Kind, find_blocks, split_lines, too_long
+from nudge.errors import UsageError
 
 
 def headings(text: str) -> list[tuple[int, int, int]]:
     return [(b.start, b.end, b.level) for b in find_blocks(text) if b.kind is Kind.HEADING]
-
-
-def items(text: str) -> list[int]:
-    return [b.start for b in find_blocks(text) if b.kind is Kind.ITEM]
-
-
-def second_opinion(text: str) -> tuple[list[tuple[int, int, int]], list[int]]:
-    tokens = [token for token in _ORACLE.parse(text.removeprefix("\ufeff")) if token.map]
-    return (
-        [(t.map[0], t.map[1], int(t.tag[1])) for t in tokens if t.type == "heading_open" and t.level == 0 if t.map],
-        [t.map[0] for t in tokens if t.type == "list_item_open" and t.level == 1 if t.map],
-    )
 
 
 @pytest.mark.parametrize(
@@ -58,41 +44,10 @@ def second_opinion(text: str) -> tuple[list[tuple[int, int, int]], list[int]]:
         pytest.param("[a]: /url\n===\n", [], id="a link definition cannot be underlined"),
         pytest.param("[a]: /url 'x\ny'\n[b]: <u v>\nTitle\n===\n", [(3, 5, 1)], id="definitions, then a heading"),
         pytest.param("[a]: /url x\n===\n", [(0, 2, 1)], id="what only looks like a definition"),
-        pytest.param("   - a\n    ## lazy\nmore\n---\n", [], id="a lazy line that is indented far is text"),
     ],
 )
 def test_headings_are_found_where_the_standard_says(text: str, expected: list[tuple[int, int, int]]) -> None:
     assert headings(text) == expected
-
-
-@pytest.mark.parametrize(
-    "definition",
-    [
-        "[a]: /url",
-        "[a]:\n/url",
-        "[a]: /url\n'title'",
-        "[a]: /url (a title)",
-        "[a]: </u r l> 'x'",
-        "[a]: /u(r)l",
-        "[a]: /u\\(rl",
-        "[a\\]b]: /url",
-        "[a]: /url 'one\ntwo'",
-        "[a]: /one\n[b]: /two",
-        "[a]: /url 'not closed",
-        "[a]: /url 'x' y",
-        "[a]: /u(rl",
-        "[a]: u)rl",
-        "[a]: <u",
-        "[ ]: /url",
-        "[a] : /url",
-        "[a[b]: /url",
-        "[a]: /url\n'x' y",
-        '[a]: /url"x"',
-    ],
-)
-def test_link_definitions_are_told_from_titles(definition: str) -> None:
-    text = f"{definition}\n===\n"
-    assert headings(text) == second_opinion(text)[0]
 
 
 def test_the_title_is_read_without_its_signs() -> None:
@@ -100,127 +55,33 @@ def test_the_title_is_read_without_its_signs() -> None:
     assert [b.title for b in blocks] == ["Today (revisit)", "", "C#", "Two lines"]
 
 
-_PIECES = [
-    "## A",
-    "# ",
-    "#x",
-    "  ## B",
-    "   ## C",
-    "```",
-    "~~~",
-    "````",
-    "```py",
-    "``` `x",
-    "  ```",
-    "   ~~~~",
-    "- a",
-    "-",
-    "- ",
-    "* b",
-    "1. x",
-    "2. y",
-    "10) z",
-    "  - n",
-    "   text",
-    "text",
-    "===",
-    "---",
-    "- - -",
-    "***",
-    "> q",
-    ">",
-    "> ```",
-    "> - x",
-    ">## h",
-    "- ```",
-    "- ## h",
-    "- > ## x",
-    "<!--",
-    "-->",
-    "<!-- x -->",
-    "<!-- x --> ## y",
-    "<div>",
-    "</div>",
-    "<b>",
-    "<pre>",
-    "</pre>",
-    "<?php",
-    "?>",
-    "",
-    "",
-    "  ",
-    "= =",
-    "==",
-    "\\# no",
-    "## x ##",
-    "## x #\\#",
-    "> text",
-    "1.",
-    "1)  z",
-    "+ ",
-    "<!X y>",
-    "<![CDATA[",
-    "]]>",
-    "<x-y a=1>",
-    "text\x0cmore",
-    "\x0c",
-    "\xa0",
-    "\u2028x",
-    "#\xa0x",
-    "-\xa0x",
-    "  ===",
-    "- ---",
-    "1234567890. x",
-    "\ufeff# x",
-]
-_INDENTED = [
-    "## A",
-    "# ",
-    "#x",
-    "  ## B",
-    "    ## C",
-    "\t## D",
-    "  \t## E",
-    "```",
-    "~~~",
-    "  ~~~~",
-    "    ```",
-    "\t~~~",
-    "text",
-    "    text",
-    "===",
-    "    ===",
-    "---",
-    "***",
-    "",
-    "  ",
-    "\t",
-    "<!--",
-    "-->",
-    "    <!--",
-    "<div>",
-    "    </div>",
-    "      deep",
-    "\t\ttab",
-]
+def test_a_definition_is_a_block_of_its_own() -> None:
+    blocks = find_blocks("[mary]: https://example.org\nSee [mary].\n")
+    assert [(block.kind, block.start, block.end) for block in blocks] == [
+        (Kind.DEFINITION, 0, 1),
+        (Kind.PARAGRAPH, 1, 2),
+    ]
 
 
-def _text(pieces: list[str]) -> st.SearchStrategy[str]:
-    return st.builds(
-        lambda lines, newline, last: newline.join(lines) + (newline if last else ""),
-        st.lists(st.sampled_from(pieces), max_size=9),
-        st.sampled_from(["\n", "\r\n", "\r"]),
-        st.booleans(),
-    )
-
-
-@settings(max_examples=600, deadline=None)
-@given(st.one_of(_text(_PIECES), _text(_INDENTED)))
-@example("- ```\n  ## In\n## Out")
-@example("1. x\n===\n## A\n")
-def test_both_readers_agree(text: str) -> None:
-    # Deep indents and containers are not mixed: there markdown-it ends lazy paragraphs that the standard continues.
-    assert (headings(text), items(text)) == second_opinion(text)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param("x" * LONGEST, None, id="at the limit of characters"),
+        pytest.param("x" * (LONGEST + 1), "131,073 characters", id="a character more"),
+        pytest.param("x\r\n" * MOST_LINES, None, id="at the limit of lines"),
+        pytest.param("x\r\n" * (MOST_LINES + 1), "4,001 lines", id="a line more"),
+        pytest.param("\r" * (MOST_LINES + 1), "4,001 lines", id="lines that end in CR"),
+        pytest.param("- a line of a list\n" * 700_000, "13,300,000 characters", id="twelve megabytes"),
+    ],
+)
+def test_a_long_text_is_refused_before_it_is_read(text: str, reason: str | None) -> None:
+    if reason is None:
+        assert too_long(text) is None
+        assert find_blocks(text)
+    else:
+        assert reason in (too_long(text) or "")
+        with pytest.raises(UsageError, match=f"too long for a document: it has {reason}"):
+            find_blocks(text)
 
 
 @settings(deadline=None)

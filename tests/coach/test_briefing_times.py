@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone as Tone
-from nudge.coach.bedtime import bedtime_nudge, next_look_at
 from nudge.coach.briefings import (
     Briefing,
+    bedtime_nudge,
     bedtime_of,
     folds_into_review,
     next_due,
+    next_look_at,
     night_of,
     opens_with_morning,
     period_key,
@@ -183,16 +184,16 @@ def night(
 @pytest.mark.parametrize(
     ("moment", "step", "reason"),
     [
-        pytest.param(night(-61), None, "too early", id="a minute too early"),
+        pytest.param(night(-61), None, "Too early", id="a minute too early"),
         pytest.param(night(-60), Tone.CASUAL, "", id="casual an hour before"),
         pytest.param(night(-60, seen=60), Tone.CASUAL, "", id="active exactly an hour ago"),
-        pytest.param(night(-60, seen=61), None, "not active", id="away for longer than an hour"),
-        pytest.param(night(-60, seen=None), None, "not active", id="never seen"),
-        pytest.param(night(-1, 1, -60), None, "too early for a direct", id="direct not before the bedtime"),
+        pytest.param(night(-60, seen=61), None, "You hadn't been active", id="away for longer than an hour"),
+        pytest.param(night(-60, seen=None), None, "You hadn't been active", id="never seen"),
+        pytest.param(night(-1, 1, -60), None, "Too early for a direct", id="direct not before the bedtime"),
         pytest.param(night(0, 1, -60), Tone.DIRECT, "", id="direct at the bedtime"),
         pytest.param(night(10), Tone.CASUAL, "", id="a late first nudge is casual all the same"),
         pytest.param(night(10, 1, 0), None, "half an hour ago", id="half an hour apart"),
-        pytest.param(night(29, 2, -1), None, "too early for a serious", id="serious not before half past"),
+        pytest.param(night(29, 2, -1), None, "Too early for a serious", id="serious not before half past"),
         pytest.param(night(30, 2, 0), Tone.SERIOUS, "", id="serious half an hour after"),
         pytest.param(night(60, 2, 0), Tone.SERIOUS, "", id="serious an hour after at the latest"),
         pytest.param(night(61, 2, 0), None, "more than an hour", id="later than that nothing"),

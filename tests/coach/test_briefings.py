@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.restraint import Requests
 from nudge.coach.briefings import Briefing
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.outcomes import Result
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import toronto
 
 HOURS = 3600
@@ -39,7 +41,7 @@ def test_the_morning_briefing_comes_at_the_wake_target_once_a_day(tmp_path: Path
         assert await briefings(world, "morning") == [("fired", "The morning briefing.")] * 3
         assert {said.kind for said in await world.store.conversations.recent(AGENT)} == {"briefing"}
 
-    in_world(tmp_path, scenario, WEDNESDAY, url=store_url, rhythm=None, gate_options={}, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, WEDNESDAY, url=store_url, model=ScriptedModel())
 
 
 async def _late(world: World) -> None:
@@ -97,7 +99,7 @@ def test_targets_that_change_in_the_middle_of_the_day(
         ]
         assert told == mornings
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, WEDNESDAY, model=ScriptedModel())
 
 
 def test_a_restart_keeps_the_targets_that_worked_while_the_file_is_broken(tmp_path: Path) -> None:
@@ -108,7 +110,7 @@ def test_a_restart_keeps_the_targets_that_worked_while_the_file_is_broken(tmp_pa
         world.assemble()
         await world.run_for(3 * HOURS)
         assert [moment for moment in world.channel.times() if moment == "18 09:00"] == ["18 09:00"]
-        assert world.desk.targets(AGENT).as_fields()["wake_target"] == "09:00"
+        assert world.documents.targets(AGENT).as_fields()["wake_target"] == "09:00"
 
     in_world(tmp_path, scenario, WEDNESDAY)
 
@@ -248,13 +250,13 @@ def test_bedtime_is_casual_then_direct_then_serious_and_never_a_fourth_time(
         assert world.channel.times() == nudges
         fired = [row.reason for row in await world.outcomes("briefing") if row.result is Result.FIRED]
         assert fired == ["Bedtime, casual.", "Bedtime, direct.", "Bedtime, serious."]
-        assert (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges == 3
+        assert (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges == 3
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), spender=ScriptedSpender("HEARTBEAT_OK"))
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), model=ScriptedModel("HEARTBEAT_OK"))
 
 
 def test_a_model_writes_the_bedtime_message_in_the_nights_tone(tmp_path: Path) -> None:
-    spender = ScriptedSpender("Nearly there?", "HEARTBEAT_OK", "It is time.", "HEARTBEAT_OK")
+    spender = ScriptedModel("Nearly there?", "HEARTBEAT_OK", "It is time.", "HEARTBEAT_OK")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
@@ -264,7 +266,7 @@ def test_a_model_writes_the_bedtime_message_in_the_nights_tone(tmp_path: Path) -
         asked = [call.turns[0].text for call in spender.calls if call.purpose == "briefing"]
         assert ["casual" in asked[0], "direct" in asked[1]] == [True, True]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 40), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 40), model=spender)
 
 
 @pytest.mark.parametrize(
@@ -288,7 +290,7 @@ def test_only_somebody_who_was_there_in_the_last_hour_hears_about_bedtime(
             await world.clock.sleep(5 * HOURS)
         assert world.channel.times() == nudges
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 22), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 22), model=ScriptedModel())
 
 
 def test_a_new_night_begins_casually_again(tmp_path: Path) -> None:
@@ -300,7 +302,7 @@ def test_a_new_night_begins_casually_again(tmp_path: Path) -> None:
         night = ["Bedtime, casual.", "Bedtime, direct.", "Bedtime, serious."]
         assert told == [*night, "The morning briefing.", *night]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23), model=ScriptedModel())
 
 
 def test_looking_at_the_documents_at_night_neither_loses_nor_repeats_a_nudge(tmp_path: Path) -> None:
@@ -314,7 +316,7 @@ def test_looking_at_the_documents_at_night_neither_loses_nor_repeats_a_nudge(tmp
                 world.write("MEMORY.md", f"## Recent Context\n\nMinute {minute}.\n")
         assert world.channel.times() == ["19 00:00", "19 01:00", "19 01:30"]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), model=ScriptedModel())
 
 
 def test_a_bedtime_that_is_moved_earlier_at_night_is_noticed(tmp_path: Path) -> None:
@@ -326,7 +328,7 @@ def test_a_bedtime_that_is_moved_earlier_at_night_is_noticed(tmp_path: Path) -> 
             await stay_up(world, toronto(2026, 2, 19, 2))
         assert world.channel.times() == ["18 23:01", "18 23:31", "19 00:01"]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23), model=ScriptedModel())
 
 
 def test_quiet_hours_end_the_night(tmp_path: Path) -> None:
@@ -338,8 +340,8 @@ def test_quiet_hours_end_the_night(tmp_path: Path) -> None:
         rows = await world.outcomes("briefing")
         assert {row.detail["rule"] for row in rows if row.result is Result.SUPPRESSED} == {"quiet-hours"}
 
-    spender = ScriptedSpender("Bed?")
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 55), spender=spender)
+    spender = ScriptedModel("Bed?")
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 55), model=spender)
     assert spender.purposes().count("briefing") == 1  # nobody asks a model for words that may not be said
 
 
@@ -353,7 +355,7 @@ def test_a_night_that_was_slept_through_by_the_machine_begins_where_it_is(tmp_pa
             await stay_up(world, toronto(2026, 2, 19, 4))
         assert world.channel.times() == ["19 01:31"]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), model=ScriptedModel())
 
 
 # The weekly review
@@ -371,7 +373,7 @@ def test_a_night_that_was_slept_through_by_the_machine_begins_where_it_is(tmp_pa
 def test_the_weekly_review_opens_the_day_where_both_come_together(
     tmp_path: Path, review: str, times: list[str], opening: bool, mornings: list[str]
 ) -> None:
-    spender = ScriptedSpender("Good morning from the model.")
+    spender = ScriptedModel("Good morning from the model.")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM, weekly_review=f"Saturday {review}")
@@ -382,7 +384,7 @@ def test_the_weekly_review_opens_the_day_where_both_come_together(
         assert await world.store.periods.taken(AGENT, Briefing.MORNING, "2026-02-21") is not None
         assert await world.store.periods.taken(AGENT, Briefing.WEEKLY_REVIEW, "2026-W08") is not None
 
-    in_world(tmp_path, scenario, SATURDAY, spender=spender)
+    in_world(tmp_path, scenario, SATURDAY, model=spender)
     assert spender.purposes().count("briefing") == 1
 
 
@@ -410,17 +412,17 @@ def test_a_morning_that_was_told_already_is_not_told_by_the_review_again(tmp_pat
 
 
 def test_a_review_in_a_quiet_morning_comes_when_it_is_over(tmp_path: Path) -> None:
-    spender = ScriptedSpender("Good morning.")
+    spender = ScriptedModel("Good morning.")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM, weekly_review="Saturday 10:00")
-        await world.store.attention.set_quiet(AGENT, toronto(2026, 2, 21, 12))
+        await world.store.attention.set_requests(AGENT, Requests(quiet_until=toronto(2026, 2, 21, 12)))
         await world.run_for(6 * HOURS)
         assert world.channel.times() == ["21 12:00"]
         assert [words for _, words in world.reviews] == ["Good morning."]
-        assert await briefings(world, "weekly_review") == [("fired-late", "The weekly review began.")]
+        assert await briefings(world, "weekly_review") == [("fired-late", "The weekly review.")]
 
-    in_world(tmp_path, scenario, SATURDAY, spender=spender)
+    in_world(tmp_path, scenario, SATURDAY, model=spender)
 
 
 def test_a_review_begins_once_a_week(tmp_path: Path) -> None:
@@ -448,7 +450,7 @@ def test_the_monthly_check_comes_on_the_first_at_seven_in_the_evening(tmp_path: 
         assert [row.slot_at for row in monthly] == [toronto(2026, 3, 1, 19), toronto(2026, 4, 1, 19)]
         assert {row.result for row in monthly} == {Result.FIRED}
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 28, 12), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 28, 12), model=ScriptedModel())
 
 
 # Days on which the clock changes
@@ -475,7 +477,7 @@ def test_on_days_of_23_and_25_hours_there_is_one_morning(
         ]
         assert mornings == told
 
-    in_world(tmp_path, scenario, toronto(*day, 12), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(*day, 12), model=ScriptedModel())
 
 
 def test_bedtime_is_a_real_hour_away_in_the_night_of_the_change(tmp_path: Path) -> None:
@@ -488,7 +490,7 @@ def test_bedtime_is_a_real_hour_away_in_the_night_of_the_change(tmp_path: Path) 
         # 01:30 EST is an hour before 03:30 EDT
         assert world.channel.times() == ["08 01:30", "08 03:30", "08 04:00"]
 
-    in_world(tmp_path, scenario, toronto(2026, 3, 8, 1), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 3, 8, 1), model=ScriptedModel())
 
 
 # When nobody could tell it in time
@@ -518,11 +520,11 @@ def test_downtime_over_a_briefing(tmp_path: Path, hours: int, result: str, told:
         (first, reason), *_ = await briefings(world, "morning")
         assert first == result
         if result == "missed":
-            assert reason == "It was more than 6 hours late."
+            assert reason == "More than 6 hours late."
             feed = [line.text for line in await world.store.feed.recent() if line.kind == "missed"]
-            assert feed[-1] == "The morning briefing was missed."
+            assert feed[-1] == "Missed the morning briefing."
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, WEDNESDAY, model=ScriptedModel())
 
 
 @pytest.mark.parametrize(
@@ -536,7 +538,7 @@ def test_downtime_over_a_briefing(tmp_path: Path, hours: int, result: str, told:
 def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
     tmp_path: Path, until: tuple[int, int], told: list[str], result: str
 ) -> None:
-    spender = ScriptedSpender("Good morning.", "HEARTBEAT_OK")
+    spender = ScriptedModel("Good morning.", "HEARTBEAT_OK")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
@@ -544,29 +546,31 @@ def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
         if until[0] == 10:
             await world.store.attention.conversation(AGENT, Instant(end - 5 * MINUTE))
         else:
-            await world.store.attention.set_quiet(AGENT, end)
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=end))
         await world.run_for(10 * HOURS)
         assert world.channel.times() == told
         assert [one for one, _ in await briefings(world, "morning")] == [result]
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=spender)
+    in_world(tmp_path, scenario, WEDNESDAY, model=spender)
     assert spender.purposes().count("briefing") == len(told)
 
 
 def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> None:
-    spender = ScriptedSpender("Good morning.", "HEARTBEAT_OK")
+    spender = ScriptedModel("Good morning.", "HEARTBEAT_OK")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
-        await world.store.attention.set_left_alone(AGENT, True)
+        await world.store.attention.set_requests(AGENT, Requests(left_alone=True))
         async with world.running():
             await world.clock.sleep(5 * HOURS + 60)
             assert spender.calls == []
-            await world.store.attention.conversation(AGENT, world.clock.now())
+            async with world.store.transaction():
+                await world.store.attention.set_requests(AGENT, Requests())
+                await world.store.attention.conversation(AGENT, world.clock.now())
             await world.clock.sleep(1 * HOURS)
         assert world.channel.times() == ["18 14:00"]
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=spender)
+    in_world(tmp_path, scenario, WEDNESDAY, model=spender)
 
 
 # Which mind writes it
@@ -590,11 +594,11 @@ def test_a_briefing_is_never_lost_to_a_model(tmp_path: Path, answer: Any) -> Non
         (text,) = world.channel.texts
         assert "Write the draft" in text
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=ScriptedSpender(answer))
+    in_world(tmp_path, scenario, WEDNESDAY, model=ScriptedModel(answer))
 
 
 def test_somebody_who_took_the_turn_meanwhile_makes_it_look_again(tmp_path: Path) -> None:
-    spender = ScriptedSpender("Good morning.")
+    spender = ScriptedModel("Good morning.")
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
@@ -605,7 +609,7 @@ def test_somebody_who_took_the_turn_meanwhile_makes_it_look_again(tmp_path: Path
         spender.before_answer = another_daemon
         await world.run_for(2 * HOURS + 30)
         assert world.channel.texts == []
-        assert await briefings(world, "morning") == [("skipped", "It was told already in this period.")]
+        assert await briefings(world, "morning") == [("skipped", "Already sent for this period.")]
         assert (await world.gate.row(AGENT, world.clock.now())).budget.daily_used == 0
 
-    in_world(tmp_path, scenario, WEDNESDAY, spender=spender)
+    in_world(tmp_path, scenario, WEDNESDAY, model=spender)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nudge.coach.briefings import Briefing
-from nudge.coach.carry_out import still_whole
+from nudge.coach.changes import still_whole
 from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
 from nudge.instants import HOUR, Instant, rfc3339
@@ -26,7 +26,7 @@ def test_the_flags_of_the_heartbeat_can_be_set_and_no_silence_shortened(coach: A
     async def scenario(rig: Rig) -> None:
         await rig.say("/quiet 3h")
         assert "Quiet until 13:00." in await rig.say("enough")
-        state = await rig.desk.state("coach", NOON)
+        state = await rig.coach.facts.state("coach", NOON)
         assert (state.quiet_until, state.bedtime_nudges, state.morning_brief_sent) == (NOON + 3 * HOUR, 1, True)
         assert await rig.store.periods.taken("coach", Briefing.MORNING, "2026-02-18") is not None
 
@@ -49,22 +49,22 @@ def test_what_is_known_already_is_said_to_be(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.say("I like tea")
         assert "already" in await rig.say("I like tea")
-        assert await rig.say("/undo") != "There is nothing that I could take back."
-        assert await rig.say("/undo") == "There is nothing that I could take back."
+        assert await rig.say("/undo") != "There's nothing to undo."
+        assert await rig.say("/undo") == "There's nothing to undo."
 
     coach(scenario, Scripted(says("Ok.", TEA), says("Ok.", TEA)))
 
 
 def test_a_document_that_cannot_be_read_refuses_the_edit_and_not_the_answer(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        text = rig.desk.text
+        text = rig.documents.text
 
         def unreadable(agent: str, name: str) -> str:
             if name == "MEMORY.md":
                 raise NotConfiguredError("MEMORY.md of coach cannot be read: Permission denied.")
             return text(agent, name)
 
-        rig.desk.text = unreadable  # type: ignore[method-assign]
+        rig.documents.text = unreadable  # type: ignore[method-assign]
         said = await rig.say("I like tea")
         assert said.startswith("Noted.")
         assert "I couldn't change my memory: MEMORY.md of coach cannot be read: Permission denied." in said
@@ -135,6 +135,6 @@ def test_leave_me_alone_with_an_end_keeps_the_later_one(coach: Any) -> None:
         await rig.say("leave me alone for 2 hours")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.left_alone) == (NOON + 5 * HOUR, False)
+        assert (row.requests.quiet_until, row.requests.left_alone) == (NOON + 5 * HOUR, False)
 
     coach(scenario)

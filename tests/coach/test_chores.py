@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from nudge.attention.requests import ask_again_timer
+from nudge.attention.restraint import Requests
 from nudge.coach.housekeeping import NO_SIGNAL_QUESTION, SIGNAL_ASKED, activity_timer
-from nudge.coach.notices import failure_notice, notice_timer
+from nudge.coach.notices import notice_timer
 from nudge.coach.store import Saying
 from nudge.errors import ChannelUnavailableError, NudgeError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
@@ -17,7 +18,8 @@ from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import NOON, TORONTO, toronto
 
 HOURS = 3600
@@ -29,7 +31,7 @@ async def delay(world: World, minutes: int, words: str = "30 more min") -> None:
     until = Instant(world.clock.now() + minutes * MINUTE)
     async with world.store.transaction():
         await world.gate.row(AGENT, world.clock.now())
-        await world.store.attention.set_delayed(AGENT, until)
+        await world.store.attention.set_requests(AGENT, Requests(delayed_until=until))
         await world.store.timers.set(ask_again_timer(AGENT, until, words))
     world.dispatcher.poke()
 
@@ -46,7 +48,7 @@ def test_more_time_is_given_and_then_asked_about(tmp_path: Path, store_url: str)
         assert world.channel.sent == [
             (Instant(NOON + 31 * MINUTE), "You said “30 more min” — time's up. How does it look?")
         ]
-        assert (await world.gate.row(AGENT, world.clock.now())).delayed_until is None
+        assert (await world.gate.row(AGENT, world.clock.now())).requests.delayed_until is None
         assert [row.result for row in await world.outcomes("ask-again")] == [Result.FIRED]
 
     in_world(tmp_path, scenario, NOON, url=store_url)
@@ -55,21 +57,21 @@ def test_more_time_is_given_and_then_asked_about(tmp_path: Path, store_url: str)
 def test_what_they_asked_for_comes_even_in_quiet_hours_while_busy_and_without_a_ping_left(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         world.goals(quiet_hours="12:10-18:00")
-        await world.store.attention.set_busy(AGENT, Instant(NOON + 5 * HOUR))
+        await world.store.attention.set_requests(AGENT, Requests(busy_until=Instant(NOON + 5 * HOUR)))
         await world.store.attention.take_ping(AGENT, NOON, to_datetime(NOON, TORONTO).date(), 0)
         async with world.running():
             await delay(world, 30)
             await world.clock.sleep(31 * 60)
         assert [at - NOON for at, _ in world.channel.sent] == [30 * MINUTE]
 
-    in_world(tmp_path, scenario, NOON, gate_options={"capacity": 1, "refill_minutes": 10_000})
+    in_world(tmp_path, scenario, NOON, options={"capacity": 1, "refill_minutes": 10_000})
 
 
 def test_their_own_quiet_comes_first(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         async with world.running():
             await delay(world, 30)
-            await world.store.attention.set_quiet(AGENT, Instant(NOON + HOUR))
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(NOON + HOUR)))
             await world.clock.sleep(2 * HOURS)
         assert [at - NOON for at, _ in world.channel.sent] == [HOUR]
 
@@ -100,11 +102,11 @@ def test_more_time_at_night_delays_the_escalation_and_never_says_two_things_at_o
                     asked = True
                 await world.clock.sleep(300)
         assert world.channel.times() == times
-        nudges = (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges
+        nudges = (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges
         assert nudges == 3
         assert [text for text in world.channel.texts if text.startswith("You said “30 more min” — time's up. ")] != []
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), spender=ScriptedSpender("HEARTBEAT_OK"))
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), model=ScriptedModel("HEARTBEAT_OK"))
 
 
 # The phone's signal
@@ -142,7 +144,7 @@ def test_a_signal_that_stopped_is_asked_about_once_until_it_comes_back(tmp_path:
             assert questions(world) == ["20 10:00", "23 10:00"]
         assert await world.store.records.get(AGENT, SIGNAL_ASKED) is not None
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_restarts_ask_no_second_time_and_forget_nobody(tmp_path: Path) -> None:
@@ -154,7 +156,7 @@ def test_restarts_ask_no_second_time_and_forget_nobody(tmp_path: Path) -> None:
             await world.run_for(HOURS)
         assert questions(world) == ["19 12:00"]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_a_phone_that_never_sent_a_signal_is_not_missed(tmp_path: Path) -> None:
@@ -162,7 +164,7 @@ def test_a_phone_that_never_sent_a_signal_is_not_missed(tmp_path: Path) -> None:
         await world.run_for(60 * HOURS)
         assert questions(world) == []
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_a_signal_that_came_while_the_question_waited_makes_it_needless(tmp_path: Path) -> None:
@@ -176,7 +178,7 @@ def test_a_signal_that_came_while_the_question_waited_makes_it_needless(tmp_path
             await world.clock.sleep(10 * HOURS + 60)
             assert questions(world) == ["20 10:00"]
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), model=ScriptedModel())
 
 
 # Retention
@@ -200,7 +202,7 @@ def test_talk_is_archived_after_30_days_and_signals_go_after_7(tmp_path: Path, s
         assert timer is not None
         assert timer.due_at == four + DAY
 
-    in_world(tmp_path, scenario, NOON, url=store_url, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, url=store_url, model=ScriptedModel())
 
 
 # Git
@@ -248,7 +250,7 @@ def test_documents_are_pulled_at_the_start_and_committed_every_hour(tmp_path: Pa
         await world.run_for(60)
         assert history.calls[4:] == ["pull"]  # the hour goes on
 
-    in_world(tmp_path, scenario, NOON, history=history, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, history=history, model=ScriptedModel())
 
 
 def test_what_was_pulled_counts_at_once(tmp_path: Path) -> None:
@@ -263,7 +265,7 @@ def test_what_was_pulled_counts_at_once(tmp_path: Path) -> None:
         assert await feed(world, "pulled") == ["Pulled 1 commit."]
         assert world.channel.times() == ["18 13:00"]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 @pytest.mark.parametrize(
@@ -293,7 +295,7 @@ def test_a_commit_that_fails_stands_in_nobodys_way(tmp_path: Path) -> None:
         assert history.calls == ["pull", "commit", "commit"]
         assert world.channel.texts == []
 
-    in_world(tmp_path, scenario, NOON, history=history, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, history=history, model=ScriptedModel())
 
 
 def test_a_repository_that_hangs_does_not_keep_a_change_from_being_noticed(tmp_path: Path) -> None:
@@ -315,7 +317,7 @@ def test_a_repository_that_hangs_does_not_keep_a_change_from_being_noticed(tmp_p
             assert timer.due_at == NOON + 5 * MINUTE
             await world.clock.sleep(600)
 
-    in_world(tmp_path, scenario, NOON, history=Hanging(), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, history=Hanging(), model=ScriptedModel())
 
 
 # Failures
@@ -368,7 +370,7 @@ def test_one_message_per_incident(tmp_path: Path, error: Exception, times: int, 
         await world.run_for(3 * HOURS)
         assert world.channel.texts == told
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(), secrets=("s3cr3t-of-mine",))
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(), secrets=("s3cr3t-of-mine",))
 
 
 def test_the_same_failure_the_next_day_is_a_new_incident(tmp_path: Path) -> None:
@@ -381,7 +383,7 @@ def test_the_same_failure_the_next_day_is_a_new_incident(tmp_path: Path) -> None
         times = [when for when, text in zip(world.channel.times(), world.channel.texts, strict=True) if "chore" in text]
         assert times == ["18 12:00", "19 13:00"]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_a_failure_at_night_is_told_in_the_morning(tmp_path: Path, store_url: str) -> None:
@@ -394,7 +396,7 @@ def test_a_failure_at_night_is_told_in_the_morning(tmp_path: Path, store_url: st
         (row,) = await world.outcomes("notice")
         assert (row.key, row.result) == ("notice:failed/chore", Result.FIRED_LATE)
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), url=store_url, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), url=store_url, model=ScriptedModel())
 
 
 def test_what_waits_for_the_morning_comes_when_the_quiet_hours_are_made_shorter(tmp_path: Path) -> None:
@@ -406,7 +408,7 @@ def test_what_waits_for_the_morning_comes_when_the_quiet_hours_are_made_shorter(
             await world.clock.sleep(60)
         assert (world.channel.texts, world.channel.times()) == (["It could not sync."], ["18 05:00"])
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), spender=ScriptedSpender())
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 3), model=ScriptedModel())
 
 
 def test_a_channel_that_is_away_brings_no_notice_about_itself(tmp_path: Path) -> None:
@@ -417,13 +419,12 @@ def test_a_channel_that_is_away_brings_no_notice_about_itself(tmp_path: Path) ->
         assert world.channel.texts == ["Hello"]
         assert len(await feed(world, "failed")) == 1
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_timers_of_nobody_fail_without_a_notice(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
-        hook = failure_notice(world.store)
-        await hook(Timer.at("gone", "x", "chore", NOON), ValueError("it broke"), NOON)
+        await world.coach.notices.failed(Timer.at("gone", "x", "chore", NOON), ValueError("it broke"), NOON)
         assert await world.store.timers.of_agent("gone") == []
 
     in_world(tmp_path, scenario, NOON)
@@ -435,4 +436,4 @@ def test_only_the_agents_that_were_started_as_coaches_are_looked_after(tmp_path:
         await world.run_for(3 * HOURS, watch=True)
         assert await world.store.timers.of_agent("worker") == []
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.buttons import OLD
 from nudge.coach.commands import read_command
 from nudge.coach.housekeeping import SIGNAL_ASKED
+from nudge.coach.person_reminders import OLD
 from nudge.errors import NudgeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.queue.channel import Inbound
@@ -83,7 +83,7 @@ def test_status_of_a_new_coach_says_so(coach: Any) -> None:
 
 def test_why_explains_the_last_decisions_or_those_of_one_reminder(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        assert await rig.say("/why") == "Nothing was due yet, so nothing was decided."
+        assert await rig.say("/why") == "Nothing has been due yet."
         rows = (("heartbeat", Result.SUPPRESSED, "It was quiet."), ("reminder:r-aaaaaa", Result.FIRED, ""))
         for key, result, reason in rows:
             await rig.store.outcomes.record(Outcome("coach", key, "x", NOON, NOON, result, reason))
@@ -110,7 +110,7 @@ def test_goals_shows_the_document_without_its_comments(coach: Any) -> None:
 
 def test_a_reminder_is_taken_away_by_its_words_or_its_id(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        assert await rig.say("/cancel pills") == "There is no reminder to cancel."
+        assert await rig.say("/cancel pills") == "You have no reminders to cancel."
         for what in ("take the pills every day at 8", "call Mum tomorrow at 5pm", "call the bank tomorrow at 6pm"):
             await rig.say(f"/remind {what}")
         assert await rig.say("/cancel pills") == "Cancelled: take the pills"
@@ -143,7 +143,7 @@ def test_remind(coach: Any, text: str, says: str) -> None:
         said = await rig.say(text)
         assert says in said
         assert len(await rig.reminders.list("coach")) == said.startswith("I'll remind you")
-        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
+        assert await rig.coach.listener.cursor("coach", rig.channel.name) == "1"
 
     coach(scenario)
 
@@ -164,7 +164,7 @@ def test_quiet(coach: Any, words: str, until: int | None, says: str) -> None:
         assert says in await rig.say(f"/quiet {words}")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until == (None if until is None else NOON + until)
+        assert row.requests.quiet_until == (None if until is None else NOON + until)
 
     coach(scenario)
 
@@ -176,7 +176,7 @@ def test_quiet_off_lifts_every_pause(coach: Any) -> None:
         await rig.say("/quiet off")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.busy_until, row.left_alone) == (None, None, False)
+        assert (row.requests.quiet_until, row.requests.busy_until, row.requests.left_alone) == (None, None, False)
 
     coach(scenario)
 
@@ -187,7 +187,7 @@ def test_the_ping_budget_is_shown_and_set(coach: Any, spelling: str) -> None:
         assert "5/5 available (refills 1 every 90 min)" in await rig.say(spelling)
         assert "3/3 available (refills 1 every 60 min)" in await rig.say(f"{spelling} 3 60")
         for wrong in ("0", "x", "1 2 3", "-1", "99999999999"):
-            assert "Say it like" in await rig.say(f"{spelling} {wrong}")
+            assert "Use /ping-budget" in await rig.say(f"{spelling} {wrong}")
         assert "3/3" in await rig.say(spelling)
 
     coach(scenario)
@@ -204,7 +204,7 @@ def test_budget_without_a_model_has_nothing_to_spend(coach: Any) -> None:
 def test_help_lists_every_command_and_an_unknown_one_leads_there(coach: Any, text: str) -> None:
     async def scenario(rig: Rig) -> None:
         said = await rig.say(text)
-        for name, _ in rig.talking.menu:
+        for name, _ in rig.coach.menu:
             assert f"/{name}" in said
         assert ("I don't know /nonsense" in said) == (text == "/nonsense")
 
@@ -238,7 +238,7 @@ def test_sync_pulls_and_pushes_and_says_what_went_wrong(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         assert await rig.say("/sync") == "Pulled for coach."
         assert await rig.say("/sync push") == "Pushed for coach."
-        assert "Say /sync" in await rig.say("/sync sideways")
+        assert "Use /sync" in await rig.say("/sync sideways")
 
     coach(scenario, history=History())
 
@@ -257,7 +257,7 @@ def test_commands_cost_no_model_call(coach: Any) -> None:
     model = Scripted()
 
     async def scenario(rig: Rig) -> None:
-        for name, _ in rig.talking.menu:
+        for name, _ in rig.coach.menu:
             await rig.say(f"/{name}")
 
     coach(scenario, model)
@@ -321,9 +321,9 @@ def test_a_button_that_was_not_offered_does_nothing(coach: Any, data: str, messa
         pressed = Inbound(
             rig.clock.now(), "", data.format(id=number), named, callback_id="c", id="press", cursor="behind it"
         )
-        assert await rig.talking.listener.hear("coach", pressed, channel="here") == OLD
+        assert await rig.coach.listener.hear("coach", pressed, channel="here") == OLD
+        assert await rig.coach.listener.cursor("coach", "here") == "behind it"
         assert await rig.reminders.get(number) == before
-        assert await rig.talking.listener.cursor("coach", "here") == "behind it"
 
     coach(scenario)
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.commands import RESEND
 from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.inbound import RESEND
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
@@ -31,7 +31,7 @@ def test_a_message_gets_one_reply_and_both_are_remembered(coach_everywhere: Any)
         assert row.last_conversation == NOON
         assert "They asked how to start." in rig.document("MEMORY.md")
         assert await rig.store.timers.of_agent("coach", prefix="turn:") == []
-        assert await rig.talking.listener.cursor("coach", rig.channel.name) == "1"
+        assert await rig.coach.listener.cursor("coach", rig.channel.name) == "1"
 
     coach_everywhere(scenario, Scripted(says("With one page.", context="They asked how to start.")))
 
@@ -86,7 +86,7 @@ def test_actions_are_carried_out_and_confirmed(coach_everywhere: Any) -> None:
         assert (reminder.message, reminder.to_person, reminder.source) == ("call Mum", True, "chat")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until == NOON + 2 * HOUR
+        assert row.requests.quiet_until == NOON + 2 * HOUR
 
     actions = (
         {"action": "update_memory", "section": "Preferences", "add": "Don't message about sleep"},
@@ -162,12 +162,12 @@ def test_restraint_is_recognised_whatever_the_model_makes_of_it(
         row = await rig.store.attention.get("coach")
         assert row is not None
         if field == "delayed_until":
-            assert (await rig.desk.state("coach", NOON)).delayed_until == NOON + (until or 0)
+            assert (await rig.coach.facts.state("coach", NOON)).delayed_until == NOON + (until or 0)
             timer = await rig.store.timers.get("coach", "ask-again")
             assert timer is not None
             assert timer.due_at == NOON + (until or 0)
         else:
-            assert getattr(row, field) == (True if until is None else NOON + until)
+            assert getattr(row.requests, field) == (True if until is None else NOON + until)
 
     coach(scenario, Scripted(answer))
 
@@ -176,13 +176,13 @@ def test_leave_me_alone_ends_with_the_next_message_but_not_with_a_ping(coach: An
     async def left_alone(rig: Rig) -> bool:
         row = await rig.store.attention.get("coach")
         assert row is not None
-        return row.left_alone
+        return row.requests.left_alone
 
     async def scenario(rig: Rig) -> None:
         await rig.say("leave me alone")
         await rig.say("/ping")
         assert await left_alone(rig)
-        assert "• left alone until you write to me" in await rig.say("/status")
+        assert "• leaving you alone until you write" in await rig.say("/status")
         await rig.say("okay, what's next?")
         assert not await left_alone(rig)
 
@@ -256,7 +256,7 @@ def test_a_forwarded_message_is_material_and_not_a_wish(coach: Any) -> None:
         await rig.say("leave me alone", forwarded=True)
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.left_alone) == (None, False)
+        assert (row.requests.quiet_until, row.requests.left_alone) == (None, False)
         assert (rig.document("MEMORY.md"), rig.document("GOALS.md")) == (memory, goals)
         assert [one.forwarded for one in await rig.store.conversations.recent("coach")][1::2] == [True, True]
 
@@ -306,7 +306,7 @@ def test_what_was_said_while_the_daemon_was_down_counts_from_when_it_was_said(co
         await rig.say("busy", at=Instant(NOON - 3 * HOUR))
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.busy_until == NOON - HOUR
+        assert row.requests.busy_until == NOON - HOUR
         assert row.last_conversation == NOON - 3 * HOUR
 
     coach(scenario)
@@ -314,15 +314,15 @@ def test_what_was_said_while_the_daemon_was_down_counts_from_when_it_was_said(co
 
 def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        write = rig.desk.write
+        write = rig.documents.write
 
         def refuse(agent: str, name: str, text: str) -> None:
             raise OSError(30, "Read-only file system")
 
-        rig.desk.write = refuse  # type: ignore[method-assign]
+        rig.documents.write = refuse  # type: ignore[method-assign]
         await rig.say("remember that I like tea")
         assert "like tea" not in rig.document("MEMORY.md")
-        rig.desk.write = write  # type: ignore[method-assign]
+        rig.documents.write = write  # type: ignore[method-assign]
         await rig.settle(60)
         assert "- I like tea" in rig.document("MEMORY.md")
         assert await rig.store.records.get("coach", PENDING) is None
@@ -332,7 +332,7 @@ def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
 
 def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        finish, pages = rig.talking.pages.finish, rig.talking.pages
+        finish, pages = rig.coach.writes.finish, rig.coach.writes
 
         async def late(agent: str, now: Instant) -> None:
             if await rig.store.records.get("coach", PENDING):
@@ -341,7 +341,7 @@ def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coa
 
         pages.finish = late  # type: ignore[method-assign]
         said = await rig.say("remember that I like tea")
-        assert "MEMORY.md was changed by somebody else" in said
+        assert "Somebody else changed MEMORY.md" in said
         assert rig.document("MEMORY.md") == "# mine\n"
 
     coach(scenario)

@@ -9,17 +9,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import SetQuiet, UpdateMemory
-from nudge.coach.conversation_prompt import REPLY_RULE, REPLY_SCHEMA, conversation, parse_reply
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import Turn
-from nudge.coach.fence import RULE, fence
-from nudge.coach.heartbeat_prompt import Documents
-from nudge.coach.prompt_size import estimate
+from nudge.coach.prompt_text import RULE, estimate, fence
+from nudge.coach.prompts import REPLY_RULE, conversation
+from nudge.coach.reply import REPLY_SCHEMA, parse_reply
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")
 TARGETS = Targets()
-TEXTS = Documents("goals", "memory", "You are kind.", "checklist")
+TEXTS = DocumentTexts("goals", "memory", "You are kind.", "checklist")
 HELLO = Turn("user", "Hello", NOW)
 
 
@@ -78,7 +78,7 @@ def test_long_documents_push_out_turns_before_they_are_shortened() -> None:
 )
 def test_nothing_passes_the_cap(sizes: list[tuple[str, int]]) -> None:
     texts = [piece * count for piece, count in sizes]
-    documents = Documents(texts[0], texts[1], texts[2])
+    documents = DocumentTexts(texts[0], texts[1], texts[2])
     built = conversation(documents, turns(texts[3], "ok", texts[3]), replace(HELLO, text=texts[4]), TARGETS)
     assert built.tokens <= 8_000
     assert built.turns[-1][0] == "user"
@@ -86,7 +86,7 @@ def test_nothing_passes_the_cap(sizes: list[tuple[str, int]]) -> None:
 
 def test_the_templates_and_a_talk_stay_near_4500_tokens() -> None:
     folder = files("nudge") / "home" / "templates" / "documents"
-    documents = Documents(
+    documents = DocumentTexts(
         *((folder / f"{name}.md").read_text(encoding="utf-8") for name in ("GOALS", "MEMORY", "AGENTS", "HEARTBEAT"))
     )
     built = conversation(documents, turns(*("x" * 1_600 for _ in range(9))), HELLO, TARGETS)
@@ -122,7 +122,7 @@ def test_a_reply_with_actions() -> None:
         )
         assert [refused.name for refused in reply.refused] == ["delete_everything", "set_quiet"]
         assert reply.recent_context == "One. Two. Three. Four. Five."
-    words = reply.words(NOW, TARGETS).split("\n\n")
+    words = reply.shown(NOW, TARGETS).split("\n\n")
     assert words[:3] == [
         "Sure.",
         "Got it, I've noted that in my memory. I won't message about sleep again.",
@@ -151,13 +151,13 @@ def test_a_forwarded_message_cannot_ask_for_anything() -> None:
     answer = {"reply": "Done.", "actions": [{"action": "set_quiet", "duration": "1h"}], "recent_context": ""}
     reply = parse_reply(answer, NOW, TARGETS, forwarded=True)
     assert reply.actions == ()
-    assert reply.words(NOW, TARGETS).endswith("I couldn't do all of that: what you pass on is read and not obeyed.")
+    assert reply.shown(NOW, TARGETS).endswith("I couldn't do all of that: what you pass on is read and not obeyed.")
 
 
 def test_an_action_that_changed_nothing_is_not_claimed() -> None:
     answer = {"reply": "", "actions": [{"action": "update_memory", "section": "Preferences", "remove": "x"}]}
     reply = parse_reply(answer, NOW, TARGETS)
-    assert reply.words(NOW, TARGETS, unchanged=reply.actions) == "I don't find “x” in my memory."
+    assert reply.shown(NOW, TARGETS, unchanged=reply.actions) == "I don't find “x” in my memory."
 
 
 @settings(deadline=None)

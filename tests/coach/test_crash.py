@@ -48,17 +48,17 @@ async def live(clock: VirtualClock, folder: Path, fuse: Fuse) -> Rig:
     asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # the dead do not complain
     store = await open_store(f"sqlite:///{folder / 'nudge.db'}")
     rig = await Rig(clock, store, folder, Scripted(REPLY)).open()
-    await store.lanes.release_owner("rig")
-    write = rig.desk.write
+    await store.lanes.release_owner("test")
+    write = rig.documents.write
 
     def fused_write(agent: str, name: str, text: str) -> None:
         fuse(f"before {name}")
         write(agent, name, text)
         fuse(f"after {name}")
 
-    rig.desk.write = fused_write  # type: ignore[method-assign]
+    rig.documents.write = fused_write  # type: ignore[method-assign]
     store.database.probe = fuse  # type: ignore[attr-defined]
-    listener = rig.talking.listener
+    listener = rig.coach.listener
     try:
         for update in UPDATES:
             if int(update.cursor) > int(await listener.cursor("coach", CHANNEL) or 0):
@@ -119,4 +119,4 @@ async def check(rig: Rig, sent: list[str], cut: int) -> None:
     assert len(await rig.store.activity.since("coach", NOON)) == 1, where
     said = [one.role for one in await rig.store.conversations.recent("coach")]
     assert said == ["assistant", "user"], where
-    assert await rig.talking.listener.cursor("coach", CHANNEL) == "13", where
+    assert await rig.coach.listener.cursor("coach", CHANNEL) == "13", where

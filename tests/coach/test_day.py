@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from nudge.coach.prompt_size import HEARTBEAT_CAP, estimate
+from nudge.coach.prompt_text import HEARTBEAT_CAP, estimate
 from nudge.instants import MINUTE, Instant
 from nudge.model import ModelRequest
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import toronto
 
 DAY = 24 * 3600
@@ -27,7 +28,7 @@ def tokens(request: ModelRequest) -> int:
 @pytest.mark.parametrize("phase", [0, 7, 15, 22, 30, 37, 44])
 def test_a_quiet_day_has_at_most_8_calls_and_20000_tokens(tmp_path: Path, phase: int) -> None:
     """Whenever in its 45 minutes the heartbeat falls, on the shipped documents, with nobody there."""
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -35,7 +36,7 @@ def test_a_quiet_day_has_at_most_8_calls_and_20000_tokens(tmp_path: Path, phase:
             spender.calls.clear()
             await world.clock.sleep(DAY)
 
-    in_world(tmp_path, scenario, Instant(toronto(2026, 2, 17, 4) + phase * MINUTE), spender=spender)
+    in_world(tmp_path, scenario, Instant(toronto(2026, 2, 17, 4) + phase * MINUTE), model=spender)
     assert 4 <= len(spender.calls) <= MOST_CALLS
     assert sum(tokens(call) for call in spender.calls) <= MOST_TOKENS
     assert max(tokens(call) for call in spender.calls) <= 2_100
@@ -50,7 +51,7 @@ def test_a_quiet_day_has_at_most_8_calls_and_20000_tokens(tmp_path: Path, phase:
     ],
 )
 def test_special_days_keep_to_it_too(tmp_path: Path, start: Instant) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -58,23 +59,23 @@ def test_special_days_keep_to_it_too(tmp_path: Path, start: Instant) -> None:
             spender.calls.clear()
             await world.clock.sleep(DAY)
 
-    in_world(tmp_path, scenario, start, spender=spender)
+    in_world(tmp_path, scenario, start, model=spender)
     assert len(spender.calls) <= MOST_CALLS
     assert sum(tokens(call) for call in spender.calls) <= MOST_TOKENS
 
 
 def test_the_first_day_keeps_to_it_too(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         await world.run_for(DAY)
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 9), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 9), model=spender)
     assert len(spender.calls) <= MOST_CALLS
 
 
 def test_documents_without_end_are_cut_to_the_cap(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         for name in ("GOALS.md", "MEMORY.md", "HEARTBEAT.md", "AGENTS.md"):
@@ -82,6 +83,6 @@ def test_documents_without_end_are_cut_to_the_cap(tmp_path: Path) -> None:
             path.write_text(path.read_text() + "\n## Notes\n" + "- a line of the person's own\n" * 3_000)
         await world.run_for(46 * 60)
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), model=spender)
     (call,) = spender.calls
     assert estimate(call.system_text) + estimate(call.turns[0].text) <= HEARTBEAT_CAP

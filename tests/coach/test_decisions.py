@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.instants import HOUR, Instant, parse_rfc3339
 
 NOW = parse_rfc3339("2026-02-18T14:15:00-05:00")

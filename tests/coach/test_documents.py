@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nudge.coach import blocks
 from nudge.coach.documents import Document, one_line, section_key, without_comments
-from nudge.coach.edits import append_to_section, remove_line, replace_item, replace_prose, replace_section_lines
+from nudge.coach.edits import (
+    append_to_section,
+    remove_items,
+    remove_line,
+    replace_item,
+    replace_prose,
+    replace_section_lines,
+)
 from nudge.errors import UsageError
 
 GOALS = """# Goals
@@ -91,12 +101,30 @@ def test_appending(before: str, after: str) -> None:
         pytest.param("- -", "- \\- -", id="what would be a rule is escaped"),
         pytest.param("```", "- ```", id="a fence ends with its item"),
         pytest.param("<!-- x", "- <!-- x", id="a comment ends with its item"),
+        pytest.param("+ " * 30 + "x", "- \\" + "+ " * 30 + "x", id="what is nested too deeply would swallow the rest"),
     ],
 )
 def test_an_entry_cannot_become_anything_but_an_item(entry: str, line: str) -> None:
     text = append_to_section("## A\n\n## B\n- b\n", "A", entry)
     assert text == f"## A\n{line}\n\n## B\n- b\n"
     assert [section.title for section in Document.parse(text).sections] == ["A", "B"]
+
+
+def test_a_document_does_not_grow_beyond_its_limit() -> None:
+    with pytest.raises(UsageError, match="too long"):
+        append_to_section("## A\n" + "- x\n" * 3999, "A", "y")
+
+
+def test_many_items_are_removed_with_few_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "## A\nwords\n" + "- x\n" * 300 + "---\n"  # with every item gone the rule would underline the words
+    items = Document.parse(text).items("A")
+    readings: list[str] = []
+    parser = blocks._parser()
+    monkeypatch.setattr(
+        blocks, "_parser", lambda: SimpleNamespace(parse=lambda t: readings.append(t) or parser.parse(t))
+    )
+    assert remove_items(text, items) == "## A\nwords\n\n---\n"
+    assert len(readings) < 40
 
 
 def test_an_empty_entry_is_refused() -> None:
@@ -155,6 +183,7 @@ def test_replacing_the_list_of_a_section(before: str, lines: list[str], after: s
         pytest.param("## R\n<!-- why -->\nold\n", "New.", "## R\n<!-- why -->\nNew.\n", id="after a comment"),
         pytest.param("## R\n- a\n- b\n", "# New", "## R\n\\# New\n", id="which cannot become a heading"),
         pytest.param("## R\nold", "a\n\n## b", "## R\na ## b", id="on one line"),
+        pytest.param("## R\nold\n\n[m]: /m\n", "New.", "## R\nNew.\n\n[m]: /m\n", id="link definitions stay"),
     ],
 )
 def test_replacing_the_text_of_a_section(before: str, text: str, after: str) -> None:

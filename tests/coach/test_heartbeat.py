@@ -8,16 +8,17 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE
 from nudge.coach.briefings import Briefing
-from nudge.coach.facts import DueReminder
-from nudge.coach.heartbeat import JUDGMENT
-from nudge.coach.heartbeat_prompt import heartbeat_prompt
-from nudge.coach.proactive import Rhythm
+from nudge.coach.heartbeat import JUDGMENT, Rhythm
+from nudge.coach.prompts import heartbeat_prompt
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
+from nudge.phrases import understand
 from nudge.queue.outcomes import Result
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world, templates
+from tests.coach.proactive_world import MODEL, ScriptedModel, World, in_world
+from tests.coach.rig import AGENT, templates
 from tests.times import NOON, TORONTO, toronto
 
 BEAT = 45 * 60
@@ -39,7 +40,7 @@ def test_every_45_minutes_on_its_own_grid_with_one_outcome_each(tmp_path: Path, 
         assert [row.result for row in rows] == [Result.FIRED, Result.SKIPPED, Result.SKIPPED, Result.SKIPPED]
         assert all(row.final for row in rows)
 
-    in_world(tmp_path, scenario, NOON, url=store_url, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, url=store_url, model=ScriptedModel())
 
 
 def test_missed_heartbeats_collapse_into_one_and_the_grid_stays(tmp_path: Path) -> None:
@@ -54,7 +55,7 @@ def test_missed_heartbeats_collapse_into_one_and_the_grid_stays(tmp_path: Path) 
         assert [(row.at - NOON) // MINUTE for row in rows] == [141, 180]
         assert rows[0].result is Result.FIRED_LATE
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
 
 def test_another_rhythm_starts_its_own_grid(tmp_path: Path) -> None:
@@ -63,7 +64,7 @@ def test_another_rhythm_starts_its_own_grid(tmp_path: Path) -> None:
         rows = await world.outcomes()
         assert [(row.slot_at - NOON) // MINUTE for row in rows] == [20, 40, 60]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(), rhythm=Rhythm(every=20 * MINUTE))
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(), rhythm=Rhythm(every=20 * MINUTE))
 
 
 def test_a_rhythm_that_was_made_faster_counts_at_once(tmp_path: Path) -> None:
@@ -74,27 +75,26 @@ def test_a_rhythm_that_was_made_faster_counts_at_once(tmp_path: Path) -> None:
         await world.run_for(11 * 60)
         assert [(row.slot_at - NOON) // MINUTE for row in await world.outcomes()] == [11]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(), rhythm=Rhythm(every=4 * HOUR))
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(), rhythm=Rhythm(every=4 * HOUR))
 
 
 # The gates before the model
 
 
 async def _asleep(world: World) -> None:
-    assert isinstance(world.spender, ScriptedSpender)
-    world.spender.is_asleep = True
+    await world.spend_everything()
 
 
 async def _quiet(world: World) -> None:
-    await world.store.attention.set_quiet(AGENT, Instant(FIRST + MINUTE))
+    await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(FIRST + MINUTE)))
 
 
 async def _left_alone(world: World) -> None:
-    await world.store.attention.set_left_alone(AGENT, True)
+    await world.store.attention.set_requests(AGENT, Requests(left_alone=True))
 
 
 async def _busy(world: World) -> None:
-    await world.store.attention.set_busy(AGENT, Instant(FIRST + MINUTE))
+    await world.store.attention.set_requests(AGENT, Requests(busy_until=Instant(FIRST + MINUTE)))
 
 
 async def _talking(world: World) -> None:
@@ -125,7 +125,7 @@ async def _quiet_hours(world: World) -> None:
 def test_what_forbids_speaking_forbids_asking(
     tmp_path: Path, set_up: Callable[[World], Awaitable[None]], rule: str
 ) -> None:
-    spender = ScriptedSpender(message("Hello"))
+    spender = ScriptedModel(message("Hello"))
 
     async def scenario(world: World) -> None:
         await set_up(world)
@@ -138,21 +138,20 @@ def test_what_forbids_speaking_forbids_asking(
             ("not asked", "suppressed", rule)
         ]
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_what_is_over_at_this_very_moment_forbids_nothing(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
-        await world.store.attention.set_quiet(AGENT, FIRST)
-        await world.store.attention.set_busy(AGENT, FIRST)
+        await world.store.attention.set_requests(AGENT, Requests(quiet_until=FIRST, busy_until=FIRST))
         await world.store.attention.conversation(AGENT, Instant(FIRST - 5 * MINUTE))
         world.goals(quiet_hours="12:00-12:45")
         await world.run_for(BEAT + 1)
         assert [row.result for row in await world.outcomes()] == [Result.FIRED]
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
     assert spender.purposes() == ["heartbeat"]
 
 
@@ -168,7 +167,8 @@ async def _agents_changed(world: World) -> None:
 
 
 async def _reminder_due(world: World) -> None:
-    world.due.append(DueReminder("r-1", "Call Mum", FIRST))
+    now = world.clock.now()
+    await world.coach.reminders.remind(AGENT, "Call Mum", understand("in 10 minutes", now, TORONTO), now)
 
 
 async def _phone(world: World) -> None:
@@ -177,7 +177,7 @@ async def _phone(world: World) -> None:
 
 async def _delayed(world: World) -> None:
     await world.gate.row(AGENT, NOON)
-    await world.store.attention.set_delayed(AGENT, Instant(NOON + 3 * HOUR))
+    await world.store.attention.set_requests(AGENT, Requests(delayed_until=Instant(NOON + 3 * HOUR)))
 
 
 async def _nothing(world: World) -> None:
@@ -198,7 +198,7 @@ async def _nothing(world: World) -> None:
 def test_a_model_is_asked_again_when_something_changed(
     tmp_path: Path, change: Callable[[World], Awaitable[None]], part: str | None
 ) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -206,39 +206,39 @@ def test_a_model_is_asked_again_when_something_changed(
             await change(world)
             await world.clock.sleep(BEAT)
             first, second = await world.outcomes()
-            assert first.reason == "heartbeat_ok: This is the first judgment."
+            assert first.reason == "Nothing to say. First judgment."
             if part is None:
                 assert (second.result, len(spender.calls)) == (Result.SKIPPED, 1)
                 assert second.reason == "Nothing has changed since the last judgment 45 min ago."
             else:
                 assert (second.result, len(spender.calls)) == (Result.FIRED, 2)
-                assert second.reason == f"heartbeat_ok: Changed since the last judgment: {part}."
+                assert second.reason == f"Nothing to say. Changed since the last judgment: {part}."
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_a_new_part_of_the_day_is_a_change(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 60)
         rows = await world.outcomes()
         assert [to_datetime(row.at, TORONTO).strftime("%H:%M") for row in rows] == ["16:45", "17:30"]
-        assert rows[1].reason == "heartbeat_ok: Changed since the last judgment: window."
+        assert rows[1].reason == "Nothing to say. Changed since the last judgment: window."
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 16), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 16), model=spender)
 
 
 def test_in_waking_hours_a_model_is_asked_every_three_hours_at_least(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         await world.run_for(5 * BEAT + 1)
         rows = await world.outcomes()
         assert [row.result for row in rows] == [Result.FIRED, *[Result.SKIPPED] * 3, Result.FIRED]
-        assert rows[4].reason == "heartbeat_ok: The last judgment was 3 h ago."
+        assert rows[4].reason == "Nothing to say. The last judgment was 3 h ago."
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 @pytest.mark.parametrize(
@@ -250,29 +250,31 @@ def test_in_waking_hours_a_model_is_asked_every_three_hours_at_least(tmp_path: P
     ],
 )
 def test_the_rhythm_is_the_persons_to_set(tmp_path: Path, rhythm: Rhythm, calls: int) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         await world.run_for(4 * BEAT + 1)
 
-    in_world(tmp_path, scenario, NOON, spender=spender, rhythm=rhythm)
+    in_world(tmp_path, scenario, NOON, model=spender, rhythm=rhythm)
     assert len(spender.calls) == calls
 
 
 def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         await world.run_for(BEAT + 1)
-        state = await world.desk.state(AGENT, world.clock.now())
-        prompt = heartbeat_prompt(world.desk.documents(AGENT), state, (), world.clock.now(), world.desk.targets(AGENT))
+        state = await world.coach.facts.state(AGENT, world.clock.now())
+        prompt = heartbeat_prompt(
+            world.documents.texts(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
+        )
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
         assert request.system_text.startswith("# Coach")
         assert "--- HEARTBEAT.md (evaluation checklist) ---" in request.turns[0].text
         assert request.schema is not None
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 # What is done with an answer
@@ -283,26 +285,24 @@ def test_a_message_is_sent_logged_and_remembered(tmp_path: Path, store_url: str)
         await world.run_for(BEAT + 1)
         assert world.channel.sent == [(FIRST, "What's in the way of the draft?")]
         (row,) = await world.outcomes()
-        assert (row.result, row.reason) == (Result.FIRED, "It spoke: this is the first judgment.")
+        assert (row.result, row.reason) == (Result.FIRED, "Sent a message. First judgment.")
         assert row.detail["text"] == "What's in the way of the draft?"
         (said,) = await world.store.conversations.recent(AGENT)
         assert (said.role, said.kind, said.content) == ("assistant", "heartbeat", "What's in the way of the draft?")
         assert (await world.gate.row(AGENT, FIRST)).budget.daily_used == 1
-        assert (await world.desk.state(AGENT, FIRST)).proactive_today == 1
+        assert (await world.coach.facts.state(AGENT, FIRST)).proactive_today == 1
         (line,) = world.log
         assert line == {
             "at": rfc3339(FIRST),
             "agent": AGENT,
             "decision": "message",
             "result": "fired",
-            "reason": "It spoke: this is the first judgment.",
-            "model": "scripted",
+            "reason": "Sent a message. First judgment.",
+            "model": MODEL,
             "message": "What's in the way of the draft?",
         }
 
-    in_world(
-        tmp_path, scenario, NOON, url=store_url, spender=ScriptedSpender(message("What's in the way of the draft?"))
-    )
+    in_world(tmp_path, scenario, NOON, url=store_url, model=ScriptedModel(message("What's in the way of the draft?")))
 
 
 @pytest.mark.parametrize(
@@ -324,15 +324,15 @@ def test_whatever_is_no_decision_is_silence(tmp_path: Path, answer: Any) -> None
         await world.run_for(BEAT + 1)
         (row,) = await world.outcomes()
         assert (row.result, row.detail["rule"]) == (Result.SUPPRESSED, "no-decision")
-        assert row.reason.startswith("The answer was no decision (")
+        assert row.reason.startswith("The model's answer was not a decision (")
         assert world.channel.sent == []
         assert [line["decision"] for line in world.log] == ["silence"]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(answer))
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(answer))
 
 
 def test_somebody_who_begins_to_talk_while_the_model_thinks_is_not_interrupted(tmp_path: Path) -> None:
-    spender = ScriptedSpender(message("Hello", quiet_mode_until=rfc3339(Instant(NOON + 3 * HOUR))))
+    spender = ScriptedModel(message("Hello", quiet_mode_until=rfc3339(Instant(NOON + 3 * HOUR))))
 
     async def scenario(world: World) -> None:
         async def they_write() -> None:
@@ -344,14 +344,14 @@ def test_somebody_who_begins_to_talk_while_the_model_thinks_is_not_interrupted(t
         (row,) = await world.outcomes()
         assert (row.result, row.detail["rule"]) == (Result.SUPPRESSED, "conversation")
         assert world.channel.sent == []
-        assert (await world.gate.row(AGENT, FIRST)).quiet_until is None
+        assert (await world.gate.row(AGENT, FIRST)).requests.quiet_until is None
         assert [(line["decision"], line["rule"]) for line in world.log] == [("message", "conversation")]
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_the_same_thing_is_not_said_twice_in_a_day(tmp_path: Path) -> None:
-    spender = ScriptedSpender(message("2 tasks are open"), message("3 tasks are open!"))
+    spender = ScriptedModel(message("2 tasks are open"), message("3 tasks are open!"))
 
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
@@ -359,35 +359,35 @@ def test_the_same_thing_is_not_said_twice_in_a_day(tmp_path: Path) -> None:
         assert (second.result, second.detail["rule"]) == (Result.SUPPRESSED, "repeated")
         assert world.channel.texts == ["2 tasks are open"]
 
-    in_world(tmp_path, scenario, NOON, spender=spender, rhythm=Rhythm(change_gate=False))
+    in_world(tmp_path, scenario, NOON, model=spender, rhythm=Rhythm(change_gate=False))
 
 
 def test_a_message_may_make_the_coach_quiet_afterwards(tmp_path: Path) -> None:
     until = Instant(NOON + 2 * HOUR)
-    spender = ScriptedSpender(message("I'll leave you to it until two.", quiet_mode_until=rfc3339(until)))
+    spender = ScriptedModel(message("I'll leave you to it until two.", quiet_mode_until=rfc3339(until)))
 
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         assert world.channel.texts == ["I'll leave you to it until two."]
-        assert (await world.gate.row(AGENT, NOON)).quiet_until == until
+        assert (await world.gate.row(AGENT, NOON)).requests.quiet_until == until
         assert [row.detail.get("rule") for row in await world.outcomes()] == [None, "quiet-mode"]
 
-    in_world(tmp_path, scenario, NOON, spender=spender, rhythm=Rhythm(change_gate=False))
+    in_world(tmp_path, scenario, NOON, model=spender, rhythm=Rhythm(change_gate=False))
 
 
 def test_a_model_never_shortens_the_persons_own_quiet(tmp_path: Path) -> None:
     shorter = rfc3339(Instant(NOON + HOUR))
-    spender = ScriptedSpender({"action": "state_update", "state_updates": {"quiet_mode_until": shorter}})
+    spender = ScriptedModel({"action": "state_update", "state_updates": {"quiet_mode_until": shorter}})
 
     async def scenario(world: World) -> None:
         async def they_ask_for_quiet() -> None:
-            await world.store.attention.set_quiet(AGENT, Instant(NOON + 5 * HOUR))
+            await world.store.attention.set_requests(AGENT, Requests(quiet_until=Instant(NOON + 5 * HOUR)))
 
         spender.before_answer = they_ask_for_quiet
         await world.run_for(BEAT + 1)
-        assert (await world.gate.row(AGENT, NOON)).quiet_until == NOON + 5 * HOUR
+        assert (await world.gate.row(AGENT, NOON)).requests.quiet_until == NOON + 5 * HOUR
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 @pytest.mark.parametrize(
@@ -408,13 +408,13 @@ def test_only_what_was_said_counts_as_said(tmp_path: Path, answer: Any, taken: b
         assert (await world.store.periods.taken(AGENT, Briefing.MORNING, "2026-02-18") is not None) is taken
         if answer["action"] == "state_update":
             (row,) = await world.outcomes()
-            assert row.detail["refused"] == ["morning_brief_sent: it has not spoken"]
+            assert row.detail["refused"] == ["morning_brief_sent: nothing was sent"]
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(answer))
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(answer))
 
 
 def test_a_morning_brief_that_the_gate_refuses_is_not_lost(tmp_path: Path) -> None:
-    spender = ScriptedSpender(message("Good morning.", morning_brief_sent=True))
+    spender = ScriptedModel(message("Good morning.", morning_brief_sent=True))
 
     async def scenario(world: World) -> None:
         async def they_write() -> None:
@@ -424,11 +424,11 @@ def test_a_morning_brief_that_the_gate_refuses_is_not_lost(tmp_path: Path) -> No
         await world.run_for(BEAT + 1)
         assert await world.store.periods.taken(AGENT, Briefing.MORNING, "2026-02-18") is None
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: Path) -> None:
-    spender = ScriptedSpender(
+    spender = ScriptedModel(
         message("Wind down?", bedtime_nudge_sent=True), message("Off to bed!", bedtime_nudge_sent=True)
     )
 
@@ -444,13 +444,13 @@ def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: 
         # 00:45 is too early for the direct one, which comes at 01:00
         assert second.detail["rule"] == "bedtime"
         assert world.channel.texts == ["Wind down?"]
-        assert (await world.desk.state(AGENT, world.clock.now())).bedtime_nudges == 1
+        assert (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges == 1
 
     in_world(
         tmp_path,
         scenario,
         toronto(2026, 2, 19, 0, 5),
-        spender=spender,
+        model=spender,
         rhythm=Rhythm(every=20 * MINUTE, change_gate=False),
     )
 
@@ -461,7 +461,7 @@ def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: 
 def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_the_rules_answer(
     tmp_path: Path, store_url: str
 ) -> None:
-    spender = ScriptedSpender(ModelUnavailableError("The model's service is out of order (503)."))
+    spender = ScriptedModel(ModelUnavailableError("The model's service is out of order (503)."))
 
     async def scenario(world: World) -> None:
         world.write("MEMORY.md", "## Active Commitments\n- Reply to Mary (due: 2026-02-16)\n")
@@ -481,14 +481,14 @@ def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_th
             await world.clock.sleep(BEAT)
         rows = await world.outcomes()
         assert [row.result for row in rows] == [Result.FAILED, Result.FIRED, Result.FIRED]
-        assert rows[2].reason == "heartbeat_ok: This is the first judgment."  # the rules' own was none
+        assert rows[2].reason == "Nothing to say. First judgment."  # the rules' own was none
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_world(tmp_path, scenario, NOON, url=store_url, spender=spender)
+    in_world(tmp_path, scenario, NOON, url=store_url, model=spender)
 
 
 def test_a_service_that_wants_a_rest_gets_it(tmp_path: Path) -> None:
-    spender = ScriptedSpender(ModelUnavailableError("The model's service asks for a pause.", retry_after=2 * 3600))
+    spender = ScriptedModel(ModelUnavailableError("The model's service asks for a pause.", retry_after=2 * 3600))
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -502,11 +502,11 @@ def test_a_service_that_wants_a_rest_gets_it(tmp_path: Path) -> None:
             await world.clock.sleep(BEAT)
         assert world.channel.texts == ["Back again"]
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_a_call_that_does_not_fit_the_budget_is_no_failure(tmp_path: Path) -> None:
-    spender = ScriptedSpender(BudgetExhaustedError("Today's money does not cover this call."))
+    spender = ScriptedModel(BudgetExhaustedError("Today's money does not cover this call."))
 
     async def scenario(world: World) -> None:
         await world.run_for(BEAT + 1)
@@ -514,14 +514,12 @@ def test_a_call_that_does_not_fit_the_budget_is_no_failure(tmp_path: Path) -> No
         assert (row.result, row.detail["rule"]) == (Result.SUPPRESSED, "budget")
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 def test_a_key_that_is_refused_is_told_once_and_the_rules_go_on(tmp_path: Path) -> None:
     secret = "a-very-secret-key"
-    spender = ScriptedSpender(
-        NotConfiguredError(f"The key {secret} is refused.", next_step="Put a valid one into .env.")
-    )
+    spender = ScriptedModel(NotConfiguredError(f"The key {secret} is refused.", next_step="Put a valid one into .env."))
 
     async def scenario(world: World) -> None:
         await world.run_for(4 * BEAT + 1)
@@ -531,11 +529,11 @@ def test_a_key_that_is_refused_is_told_once_and_the_rules_go_on(tmp_path: Path) 
             "⚠️ heartbeat failed: The key [hidden] is refused. Put a valid one into .env. Check logs."
         ]
 
-    in_world(tmp_path, scenario, NOON, spender=spender, secrets=(secret,))
+    in_world(tmp_path, scenario, NOON, model=spender, secrets=(secret,))
 
 
 def test_a_bug_in_the_model_is_retried_and_told_and_the_grid_stays(tmp_path: Path) -> None:
-    spender = ScriptedSpender(ZeroDivisionError("division by zero"), "HEARTBEAT_OK")
+    spender = ScriptedModel(ZeroDivisionError("division by zero"), "HEARTBEAT_OK")
 
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
@@ -544,7 +542,7 @@ def test_a_bug_in_the_model_is_retried_and_told_and_the_grid_stays(tmp_path: Pat
         assert second.slot_at == FIRST + 45 * MINUTE
         assert world.channel.texts == ["⚠️ heartbeat failed: division by zero. Check logs."]
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)
 
 
 # The dead-man's switch
@@ -576,13 +574,14 @@ class Switch:
 )
 def test_every_heartbeat_that_worked_is_a_sign_of_life(tmp_path: Path, asleep: bool, answer: Any, reports: int) -> None:
     switch = Switch()
-    spender = ScriptedSpender(answer)
-    spender.is_asleep = asleep
+    spender = ScriptedModel(answer)
 
     async def scenario(world: World) -> None:
+        if asleep:
+            await world.spend_everything()
         await world.run_for(2 * BEAT + 10)
 
-    in_world(tmp_path, scenario, NOON, spender=spender, sign_of_life=switch)
+    in_world(tmp_path, scenario, NOON, model=spender, sign_of_life=switch)
     assert switch.reports == reports
 
 
@@ -603,7 +602,7 @@ def test_a_network_that_hiccups_is_tried_again_and_nobody_is_bothered(tmp_path: 
         assert world.channel.sent == []
         assert [line.kind for line in await world.store.feed.recent() if line.kind == "failed"] == []
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender(), sign_of_life=switch)
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(), sign_of_life=switch)
 
 
 def test_a_clock_that_was_set_back_does_not_silence_the_coach_until_it_catches_up(tmp_path: Path) -> None:
@@ -615,4 +614,4 @@ def test_a_clock_that_was_set_back_does_not_silence_the_coach_until_it_catches_u
         (row,) = await world.outcomes()
         assert row.slot_at == NOON - 2 * DAY + 46 * MINUTE
 
-    in_world(tmp_path, scenario, NOON, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel())

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.documents import Document
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.fence import RULE, fence, tag_of
 from nudge.coach.goals import parse_goals
-from nudge.coach.heartbeat_prompt import ANSWER_RULE, Documents, ago, heartbeat_prompt
 from nudge.coach.memory import SECTIONS as MEMORY_SECTIONS
 from nudge.coach.memory import parse_memory
-from nudge.coach.prompt_size import clip, estimate
+from nudge.coach.prompt_text import RULE, clip, estimate, fence, tag_of
+from nudge.coach.prompts import ANSWER_RULE, ago, heartbeat_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
@@ -27,7 +27,7 @@ def template(name: str) -> str:
     return (files("nudge") / "home" / "templates" / "documents" / f"{name}.md").read_text(encoding="utf-8")
 
 
-TEMPLATES = Documents(template("GOALS"), template("MEMORY"), template("AGENTS"), template("HEARTBEAT"))
+TEMPLATES = DocumentTexts(template("GOALS"), template("MEMORY"), template("AGENTS"), template("HEARTBEAT"))
 
 
 def test_the_message_follows_the_template_to_the_letter() -> None:
@@ -40,7 +40,7 @@ def test_the_message_follows_the_template_to_the_letter() -> None:
         quiet_until=Instant(NOW + HOUR),
     )
     due = (DueReminder("r1", "Reply to Mary", Instant(NOW - 15 * MINUTE)),)
-    documents = Documents("goals text", "memory text", "You are kind.", "1. Look.")
+    documents = DocumentTexts("goals text", "memory text", "You are kind.", "1. Look.")
     prompt = heartbeat_prompt(documents, state, due, NOW, Targets())
     reminder = "- Reply to Mary (due 2026-02-18 14:00)"
     assert (
@@ -117,7 +117,7 @@ def test_the_system_part_stays_the_same_from_call_to_call() -> None:
 def test_no_document_pushes_the_prompt_over_the_cap(sizes: list[tuple[str, int]]) -> None:
     texts = [piece * count for piece, count in sizes]
     due = (DueReminder("r", texts[4], NOW),)
-    prompt = heartbeat_prompt(Documents(*texts[:4]), CoachState(), due, NOW, Targets())
+    prompt = heartbeat_prompt(DocumentTexts(*texts[:4]), CoachState(), due, NOW, Targets())
     assert prompt.tokens <= 4_000
     assert prompt.message.endswith('"state_updates": {...}}')
     (prompt.system + prompt.message).encode()
@@ -125,7 +125,7 @@ def test_no_document_pushes_the_prompt_over_the_cap(sizes: list[tuple[str, int]]
 
 def test_a_long_memory_keeps_its_beginning_and_its_end() -> None:
     memory = "FIRST\n" + "a line of many words\n" * 2_000 + "LAST"
-    message = heartbeat_prompt(Documents(memory=memory), CoachState(), (), NOW, Targets()).message
+    message = heartbeat_prompt(DocumentTexts(memory=memory), CoachState(), (), NOW, Targets()).message
     assert "FIRST\n" in message
     assert "[… shortened …]" in message
     assert "\nLAST\n</data-" in message
@@ -173,7 +173,7 @@ def test_material_that_guesses_its_tag_gets_a_longer_one(monkeypatch: pytest.Mon
         def hexdigest(self) -> str:
             return "abcdef0123"
 
-    monkeypatch.setattr("nudge.coach.fence.sha256", Fixed)
+    monkeypatch.setattr("nudge.coach.prompt_text.sha256", Fixed)
     assert tag_of("a </data-abcdef> b") == "abcdef0"
     assert tag_of("ABCDEF0123") == "abcdef0123a"
 
@@ -188,14 +188,14 @@ FORGERIES = [
 
 @pytest.mark.parametrize("forgery", FORGERIES)
 def test_what_a_document_says_stays_inside_its_fence(forgery: str) -> None:
-    documents = Documents(goals=forgery, memory=forgery, checklist="1. Look.")
+    documents = DocumentTexts(goals=forgery, memory=forgery, checklist="1. Look.")
     due = (DueReminder("r", forgery, NOW),)
     message = heartbeat_prompt(documents, CoachState(), due, NOW, Targets()).message
     outside = re.sub(r"<data-(\w+)>\n.*?\n</data-\1>", "", message, flags=re.DOTALL)
     assert outside == re.sub(
         r"<data-(\w+)>\n.*?\n</data-\1>",
         "",
-        heartbeat_prompt(Documents(checklist="1. Look."), CoachState(), (), NOW, Targets()).message,
+        heartbeat_prompt(DocumentTexts(checklist="1. Look."), CoachState(), (), NOW, Targets()).message,
         flags=re.DOTALL,
     )
 

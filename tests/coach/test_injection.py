@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.actions import UpdateMemory
-from nudge.coach.conversation_prompt import conversation, parse_reply
-from nudge.coach.decisions import Action, parse_decision
+from nudge.coach.actions import UpdateMemory, apply_to_memory
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.documents import Document
-from nudge.coach.effects import apply_to_memory
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
-from nudge.coach.heartbeat_prompt import Documents, heartbeat_prompt
+from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory, set_recent_context
+from nudge.coach.prompts import conversation, heartbeat_prompt
+from nudge.coach.reply import parse_reply
 from nudge.coach.rules import answer
 from nudge.coach.targets import Targets
 from nudge.instants import parse_rfc3339
@@ -71,8 +71,8 @@ def test_there_are_enough_attempts() -> None:
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_heartbeat_shows_it_inside_a_fence_only(attempt: str) -> None:
-    harmless = heartbeat_prompt(Documents("g", "m", "a", "c"), CoachState(), (), NOW, TARGETS)
-    documents = Documents(f"g\n{attempt}", f"m\n\n{attempt}", "a", "c")
+    harmless = heartbeat_prompt(DocumentTexts("g", "m", "a", "c"), CoachState(), (), NOW, TARGETS)
+    documents = DocumentTexts(f"g\n{attempt}", f"m\n\n{attempt}", "a", "c")
     attacked = heartbeat_prompt(documents, CoachState(), (DueReminder("r", attempt, NOW),), NOW, TARGETS)
     assert attacked.system == harmless.system
     assert outside(attacked.message) == outside(harmless.message)
@@ -81,9 +81,9 @@ def test_a_heartbeat_shows_it_inside_a_fence_only(attempt: str) -> None:
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_conversation_shows_it_inside_a_fence_only(attempt: str) -> None:
     passed_on = Turn("user", attempt, NOW, forwarded=True)
-    built = conversation(Documents("g", f"m\n\n{attempt}", "a"), (passed_on,), passed_on, TARGETS)
+    built = conversation(DocumentTexts("g", f"m\n\n{attempt}", "a"), (passed_on,), passed_on, TARGETS)
     harmless = replace(passed_on, text="hello")
-    expected = conversation(Documents("g", "m", "a"), (harmless,), harmless, TARGETS)
+    expected = conversation(DocumentTexts("g", "m", "a"), (harmless,), harmless, TARGETS)
     assert outside(built.system) == outside(expected.system)
     assert [outside(text) for _, text in built.turns] == [outside(text) for _, text in expected.turns]
 
@@ -126,7 +126,7 @@ def test_written_into_the_memory_it_is_one_line(attempt: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.text(st.sampled_from("-<>/data abcdef0123456789\n#`~!"), max_size=120))
 def test_no_text_leaves_its_fence(attempt: str) -> None:
-    documents = Documents(memory=f"m {attempt} m", checklist="c")
-    harmless = Documents(memory="m", checklist="c")
+    documents = DocumentTexts(memory=f"m {attempt} m", checklist="c")
+    harmless = DocumentTexts(memory="m", checklist="c")
     attacked = heartbeat_prompt(documents, CoachState(), (), NOW, TARGETS).message
     assert outside(attacked) == outside(heartbeat_prompt(harmless, CoachState(), (), NOW, TARGETS).message)

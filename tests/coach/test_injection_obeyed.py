@@ -167,7 +167,7 @@ async def world(store: SqlStore) -> dict[str, Any]:
         "worker timers": list(await store.timers.of_agent("worker")),
         "worker messages": list(await store.outbox.recent("worker")),
         "worker reminders": list(await store.reminders.everything("worker")),
-        "bucket": (row.budget.capacity, row.left_alone, row.busy_until) if row else (5, False, None),
+        "bucket": (row.budget.capacity, row.requests.left_alone, row.requests.busy_until) if row else (5, False, None),
     }
 
 
@@ -238,16 +238,27 @@ def _check_words(rig: Rig, store: SqlStore, attempt: Attempt) -> None:
     assert all(len(text) <= 12_000 for text in rig.channel.texts)
 
 
+REGULAR = {"heartbeat", "briefing", "retention", "sweep"}
+"""Timers that every coach has."""
+
+
 async def _check_rows(rig: Rig, before_ids: set[str]) -> None:
     for reminder in await rig.store.reminders.everything("coach"):
         assert reminder.condition is None
         assert reminder.to_person
         assert reminder.id in before_ids or reminder.source is Source.CHAT
     kinds = {timer.kind for timer in await rig.store.timers.of_agent("coach")}
-    assert kinds <= {"reminder", "deliver", "documents", "activity-check", "document-writes", "review-timeout"}
+    assert kinds - REGULAR <= {
+        "reminder",
+        "deliver",
+        "documents",
+        "activity-check",
+        "document-writes",
+        "review-timeout",
+    }
     row = await rig.store.attention.get("coach")
     assert row is not None
-    assert row.quiet_until is None or row.quiet_until <= NOON + 7 * DAY + 3 * HOUR
+    assert row.requests.quiet_until is None or row.requests.quiet_until <= NOON + 7 * DAY + 3 * HOUR
 
 
 def test_there_are_enough_attempts() -> None:
@@ -274,7 +285,7 @@ def test_button_data_that_somebody_made_up_does_nothing(data: str, tmp_path: Pat
         before, carrier = await world(store), rig.channel.sent[-1]
         reminders = await store.reminders.everything("coach")
         press = Inbound(rig.clock.now(), "", data, f"m{carrier.id}", callback_id="c")
-        answer = await rig.talking.listener.hear("coach", press)
+        answer = await rig.coach.listener.hear("coach", press)
         assert "another time" in answer
         assert await world(store) == before
         assert await store.reminders.everything("coach") == reminders

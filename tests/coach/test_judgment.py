@@ -7,14 +7,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.heartbeat_prompt import Documents
 from nudge.coach.judgment import Ask, Judgment, should_ask, signature, window
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
 TARGETS = Targets()
-TEXTS = Documents("goals", "memory", "agents", "checklist")
+TEXTS = DocumentTexts("goals", "memory", "agents", "checklist")
 
 
 def at(day: int, hour: int, minute: int = 0) -> Instant:
@@ -26,7 +26,7 @@ STATE = CoachState(last_user_message=Instant(NOON - 10 * MINUTE))
 LAST = Judgment(NOON, signature(TEXTS, STATE, (), NOON, TARGETS))
 
 
-def later(minutes: int = 45, texts: Documents = TEXTS, due: tuple[DueReminder, ...] = (), **state: Any) -> Ask:
+def later(minutes: int = 45, texts: DocumentTexts = TEXTS, due: tuple[DueReminder, ...] = (), **state: Any) -> Ask:
     now = Instant(NOON + minutes * MINUTE)
     kept = replace(STATE, last_user_message=Instant(now - 10 * MINUTE))
     return should_ask(LAST, signature(texts, replace(kept, **state), due, now, TARGETS), now, TARGETS)
@@ -39,7 +39,7 @@ def test_the_first_judgment_is_asked_for() -> None:
 def test_nothing_changed_nothing_asked() -> None:
     answer = later()
     assert not answer.ask
-    assert answer.reason == "nothing has changed since the last judgment 45 min ago"
+    assert answer.reason == "Nothing has changed since the last judgment 45 min ago."
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,9 @@ def test_nothing_changed_nothing_asked() -> None:
         pytest.param({"texts": replace(TEXTS, goals="other")}, "documents", id="goals"),
         pytest.param({"texts": replace(TEXTS, memory="other")}, "documents", id="memory"),
         pytest.param({"texts": replace(TEXTS, agents="other")}, "documents", id="personality"),
-        pytest.param({"texts": Documents("goal", "smemory", "agents", "checklist")}, "documents", id="a moved letter"),
+        pytest.param(
+            {"texts": DocumentTexts("goal", "smemory", "agents", "checklist")}, "documents", id="a moved letter"
+        ),
         pytest.param({"due": (DueReminder("r", "Call", NOON),)}, "reminders", id="a due reminder"),
         pytest.param({"last_user_message": Instant(NOON - HOUR)}, "activity", id="the person went away"),
         pytest.param({"quiet_until": Instant(NOON + DAY)}, "state", id="quiet mode"),
@@ -59,7 +61,7 @@ def test_nothing_changed_nothing_asked() -> None:
 def test_a_change_is_asked_about_and_named(change: dict[str, Any], part: str) -> None:
     answer = later(**change)
     assert answer.ask
-    assert answer.reason == f"changed since the last judgment: {part}"
+    assert answer.reason == f"Changed since the last judgment: {part}."
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.dates import parse_due
 from nudge.coach.documents import Document
 from nudge.coach.memory import (
     Commitment,
@@ -14,6 +13,7 @@ from nudge.coach.memory import (
     add_commitment,
     add_preference,
     add_review,
+    parse_due,
     parse_memory,
     set_recent_context,
     shorten,

@@ -61,7 +61,7 @@ def said(number: int, text: str, **more: Any) -> Inbound:
 
 
 async def listen(rig: Rig, channel: Channel, seconds: float = 3600) -> None:
-    task = asyncio.create_task(Polling(channel, rig.talking, rig.clock, "coach").run())
+    task = asyncio.create_task(Polling(channel, rig.coach, rig.clock, "coach").run())
     await asyncio.wait([task], timeout=seconds)
     if task.done():
         task.result()
@@ -70,7 +70,7 @@ async def listen(rig: Rig, channel: Channel, seconds: float = 3600) -> None:
 
 
 async def cursor(rig: Rig) -> str:
-    return await rig.talking.listener.cursor("coach", "scripting")
+    return await rig.coach.listener.cursor("coach", "scripting")
 
 
 async def heard(rig: Rig) -> list[str]:
@@ -135,14 +135,14 @@ def test_the_cursor_follows_the_channel_also_over_what_it_refused(coach: Any) ->
 
 def test_a_poisonous_update_is_left_behind_and_admitted(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        hear = rig.talking.listener.hear
+        hear = rig.coach.listener.hear
 
         async def poisoned(agent: str, update: Inbound, **more: Any) -> str:
             if update.text == "poison":
                 raise ValueError("a bug")
             return await hear(agent, update, **more)
 
-        rig.talking.listener.hear = poisoned  # type: ignore[method-assign]
+        rig.coach.listener.hear = poisoned  # type: ignore[method-assign]
         await listen(rig, Scripting(rig, [said(1, "poison"), said(2, "/ping")]))
         assert [message.text for message in await rig.store.outbox.recent("coach")] == [FAILED]
         assert await cursor(rig) == "behind 2"
@@ -187,7 +187,7 @@ def test_the_commands_are_offered_until_it_works_once(coach: Any) -> None:
         channel = Scripting(rig, [], [])
         channel.fail_offers = 2
         await listen(rig, channel)
-        assert channel.offered == [len(rig.talking.menu)] * 3
+        assert channel.offered == [len(rig.coach.menu)] * 3
 
     coach(scenario)
 
@@ -223,7 +223,7 @@ def test_a_repeated_batch_is_handled_once(coach: Any) -> None:
 
 def test_one_that_comes_late_does_not_set_the_cursor_back(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        listener = rig.talking.listener
+        listener = rig.coach.listener
         for number in (7, 8, 9):
             await listener.hear("coach", said(number, "/ping"), channel="scripting")
         assert await listener.hear("coach", said(7, "/ping"), channel="scripting") == ""
@@ -236,7 +236,7 @@ def test_one_that_comes_late_does_not_set_the_cursor_back(coach: Any) -> None:
 
 def test_each_channel_has_its_own_position(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        listener = rig.talking.listener
+        listener = rig.coach.listener
         await listener.hear("coach", said(7, "here"), channel="scripting")
         await listener.hear("coach", said(7, "there"), channel="another")
         await listener.hear("coach", replace(said(7, "typed"), id="", cursor=""))

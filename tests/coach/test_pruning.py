@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.documents import Document
+from nudge.coach.memory import contradict, forbids
 from nudge.coach.pruning import prune
-from nudge.coach.stances import contradict, forbids
 
 TODAY = date(2026, 2, 21)
 

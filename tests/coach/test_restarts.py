@@ -10,7 +10,8 @@ import pytest
 
 from nudge.instants import MINUTE
 from nudge.queue.outcomes import Result
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import toronto
 
 FRIDAY = toronto(2026, 7, 31, 20)
@@ -51,7 +52,7 @@ EVERYTHING = [
     "bedtime: Bedtime, casual.",
     "bedtime: Bedtime, direct.",
     "bedtime: Bedtime, serious.",
-    "weekly_review: The weekly review began.",
+    "weekly_review: The weekly review.",
     "monthly: The monthly goal check.",
 ]
 TIMES = ["01 00:00", "01 01:00", "01 01:30", "01 10:00", "01 19:00"]
@@ -70,14 +71,14 @@ def test_1440_restarts_a_minute_apart(tmp_path: Path) -> None:
         assert len(world.reviews) == 1
         assert "Write the draft" in world.reviews[0][1]  # the morning briefing is in it
 
-    in_world(tmp_path, scenario, FRIDAY, spender=ScriptedSpender())
+    in_world(tmp_path, scenario, FRIDAY, model=ScriptedModel())
 
 
 @pytest.mark.parametrize("seed", [1, 3])
 def test_processes_that_die_at_any_moment_of_the_day(tmp_path: Path, seed: int) -> None:
     """They are cut off in the middle of a thought too: a call takes 20 s, and a process lives for 1 to 240 s."""
     lives = random.Random(seed)
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async def thinking() -> None:
@@ -92,7 +93,7 @@ def test_processes_that_die_at_any_moment_of_the_day(tmp_path: Path, seed: int) 
         assert await the_day(world) == (EVERYTHING, [])
         assert (len(world.reviews), len(world.channel.texts)) == (1, 5)
 
-    in_world(tmp_path, scenario, FRIDAY, spender=spender)
+    in_world(tmp_path, scenario, FRIDAY, model=spender)
 
 
 def test_a_process_that_dies_between_the_outbox_and_the_channel_loses_nothing(tmp_path: Path) -> None:

@@ -10,21 +10,24 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.review import (
+    BLOCKS,
     CONTINUE,
     FINISH_OR_SKIP,
     Effects,
     Event,
     Offer,
+    Reading,
     Review,
     Said,
     Status,
     Step,
     advance,
     ask,
+    next_three,
+    questions,
+    reads_as,
     start,
 )
-from nudge.coach.review_questions import BLOCKS, questions
-from nudge.coach.review_replies import Reply, next_three, reads_as
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 ZONE = ZoneInfo("America/Toronto")
@@ -206,25 +209,25 @@ def test_a_tick_before_that_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("Yes!", Reply.YES),
-        ("nah", Reply.NO),
-        ("let’s continue", Reply.RESUME),
-        ("finish the review", Reply.RESUME),
-        ("I'm busy right now", Reply.PAUSE),
-        ("skip it this week", Reply.SKIP),
-        ("Skip this one", Reply.NEXT),
-        ("", Reply.ELSEWHERE),
-        ("why?", Reply.ELSEWHERE),
-        ("focusing", Reply.RESTRAINT),
-        ("leave me alone", Reply.RESTRAINT),
-        ("30 more min", Reply.RESTRAINT),
-        ("I'm in a meeting until later, so nothing came of the draft", Reply.ANSWER),
-        ("I skipped it on Monday", Reply.ANSWER),
-        ("Later than I wanted, mostly", Reply.ANSWER),
-        ("First this\nthen that?", Reply.ANSWER),
+        ("Yes!", Reading.YES),
+        ("nah", Reading.NO),
+        ("let’s continue", Reading.RESUME),
+        ("finish the review", Reading.RESUME),
+        ("I'm busy right now", Reading.PAUSE),
+        ("skip it this week", Reading.SKIP),
+        ("Skip this one", Reading.NEXT),
+        ("", Reading.ELSEWHERE),
+        ("why?", Reading.ELSEWHERE),
+        ("focusing", Reading.RESTRAINT),
+        ("leave me alone", Reading.RESTRAINT),
+        ("30 more min", Reading.RESTRAINT),
+        ("I'm in a meeting until later, so nothing came of the draft", Reading.ANSWER),
+        ("I skipped it on Monday", Reading.ANSWER),
+        ("Later than I wanted, mostly", Reading.ANSWER),
+        ("First this\nthen that?", Reading.ANSWER),
     ],
 )
-def test_how_words_read(text: str, expected: Reply) -> None:
+def test_how_words_read(text: str, expected: Reading) -> None:
     assert reads_as(text) is expected
 
 

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing
-from nudge.coach.conversation_prompt import parse_reply
-from nudge.coach.decisions import Action, parse_decision
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import parse_goals
+from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory
-from nudge.coach.review import start
-from nudge.coach.review_questions import questions
-from nudge.coach.rules import answer
-from nudge.coach.voice import BEDTIME, HELP, pick
+from nudge.coach.reply import parse_reply
+from nudge.coach.rules import BEDTIME, answer
+from nudge.coach.small_talk import HELP, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 GOALS = parse_goals(
@@ -173,13 +171,6 @@ def test_the_bedtime_briefing_is_empty_for_somebody_who_is_away() -> None:
 def test_the_month_looks_at_the_quarter() -> None:
     assert "Write daily" in briefing(Briefing.MONTHLY, at(1, 19))
     assert briefing(Briefing.MONTHLY, at(1, 19), goals=parse_goals("")).endswith("?")
-
-
-def test_the_review_asks_its_question() -> None:
-    review = start("2026-W08", (), at(21, 10)).review
-    text = answer(replace(facts(at(21, 10)), purpose=Purpose.REVIEW, review=review))
-    assert isinstance(text, str)
-    assert questions(())[0].text in text
 
 
 def talk(text: str, **changes: Any) -> tuple[str, list[dict[str, Any]]]:
@@ -444,8 +435,7 @@ def test_recent_context_rolls() -> None:
     data = answer(replace(facts(at(18, 14), **memory), purpose=Purpose.CONVERSATION, text="I finished. Finally!"))
     assert isinstance(data, dict)
     assert data["recent_context"] == "Two. Three. Four. Five. On 2026-02-18 they said “I finished, Finally”."
-    summary = answer(replace(facts(at(18, 14), **memory), purpose=Purpose.SUMMARY))
-    assert summary == "One. Two. Three. Four. Five."
+    assert recap("One. Two.", " ", date(2026, 2, 18)) == "One. Two."
 
 
 def test_the_same_day_sounds_the_same_and_days_differ() -> None:

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.small_talk import chat
-from nudge.coach.voice import FINE
+from nudge.coach.small_talk import FINE, chat
 from tests.times import NOON
 
 
@@ -34,8 +33,7 @@ def test_the_words_under_a_photo_are_read() -> None:
 def test_the_first_word_of_a_night_does_not_promise_an_hour_that_is_gone() -> None:
     from nudge.coach.briefings import Briefing
     from nudge.coach.facts import CoachState
-    from nudge.coach.rules import answer
-    from nudge.coach.voice import LATE_CASUAL
+    from nudge.coach.rules import LATE_CASUAL, answer
     from tests.times import toronto
 
     now = toronto(2026, 2, 19, 1, 15)

@@ -67,7 +67,7 @@ def test_fields_are_read(line: str, expected: dict[str, str]) -> None:
         pytest.param("- weekly_review: 10:00\n", 4, "weekly_review", "weekday", id="no weekday"),
         pytest.param("- timezone: Mars/Olympus\n", 4, "timezone", "America/Toronto", id="an unknown zone"),
         pytest.param("- timezone: ../etc/passwd\n", 4, "timezone", "no time zone", id="a path as a zone"),
-        pytest.param("- bed_time: 01:00\n", 4, "bed_time", "no such field", id="an unknown field"),
+        pytest.param("- bed_time: 01:00\n", 4, "bed_time", "unknown field", id="an unknown field"),
         pytest.param("- just words\n", 4, "Schedule Targets", "not a field", id="no field at all"),
         pytest.param("wake_target: 09:00\n", 4, "wake_target", "dash", id="no dash"),
         pytest.param("", 3, "Schedule Targets", "no fields", id="an empty section"),

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from nudge.attention.rules import Allow, Candidate, Kind
-from nudge.coach.unasked import Words
+from nudge.coach.messages import Ping
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.dispatch import Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import NOON, toronto
 
 HOURS = 3600
@@ -41,9 +42,9 @@ def test_a_ping_that_another_daemon_takes_first(
 
         monkeypatch.setattr(world.gate, "take", contested)
         settlement = Settlement(Timer.at(AGENT, "idea", "idea", NOON), NOON)
-        words = Words("Hello", "heartbeat", Candidate(Kind.HEARTBEAT, asked_by_person=asked))
+        ping = Ping("Hello", "heartbeat", Candidate(Kind.HEARTBEAT, asked_by_person=asked), "It spoke.")
         async with world.store.transaction():
-            said = await world.proactive.speaking.say(settlement, words, NOON)
+            said = await world.coach.pings.send(settlement, ping, NOON)
         assert settlement.recorded is not None
         assert (settlement.recorded.result, said) == (result, result is Result.FIRED)
         assert len(await world.store.outbox.pending(AGENT)) == said
@@ -74,8 +75,8 @@ def test_what_a_model_says_is_cleaned_before_it_is_kept(
         assert (row.result, row.final) == (Result.FIRED if said else Result.SUPPRESSED, True)
         assert [one.content for one in await world.store.conversations.recent(AGENT)] == said
 
-    spender = ScriptedSpender({"action": "message", "message": answer})
-    in_world(tmp_path, scenario, NOON, url=store_url, spender=spender, secrets=("s3cr3t-of-mine",))
+    spender = ScriptedModel({"action": "message", "message": answer})
+    in_world(tmp_path, scenario, NOON, url=store_url, model=spender, secrets=("s3cr3t-of-mine",))
 
 
 def test_somebody_who_wants_to_hear_nothing_about_sleep_does_not(tmp_path: Path) -> None:
@@ -88,14 +89,14 @@ def test_somebody_who_wants_to_hear_nothing_about_sleep_does_not(tmp_path: Path)
                 await world.clock.sleep(600)
         assert world.channel.texts == []
         rows = await world.outcomes("briefing")
-        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {"There was nothing to say."}
+        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {"Nothing to say."}
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50))
 
 
 @pytest.mark.parametrize("hour", [10, 0], ids=["the weekly review", "the bedtime message"])
 def test_somebody_who_begins_to_talk_while_the_words_are_found_is_not_interrupted(tmp_path: Path, hour: int) -> None:
-    spender = ScriptedSpender("Some words.")
+    spender = ScriptedModel("Some words.")
 
     async def scenario(world: World) -> None:
         world.goals(
@@ -118,7 +119,7 @@ def test_somebody_who_begins_to_talk_while_the_words_are_found_is_not_interrupte
         assert world.channel.times() == (["21 10:05"] if hour == 10 else ["21 00:15"])
 
     start = toronto(2026, 2, 21, 9, 59) if hour else toronto(2026, 2, 20, 23, 59)
-    in_world(tmp_path, scenario, start, spender=spender)
+    in_world(tmp_path, scenario, start, model=spender)
 
 
 def test_a_document_that_was_mended_before_anybody_looked_again_is_not_brought_up(tmp_path: Path) -> None:
@@ -131,13 +132,13 @@ def test_a_document_that_was_mended_before_anybody_looked_again_is_not_brought_u
             await world.clock.sleep(60)
         assert world.channel.texts == []
         (row,) = await world.outcomes("notice")
-        assert (row.result, row.reason) == (Result.SKIPPED, "It is mended by now.")
+        assert (row.result, row.reason) == (Result.SKIPPED, "Fixed in the meantime.")
 
     in_world(tmp_path, scenario, NOON)
 
 
 def test_a_document_that_cannot_be_read_is_left_out_of_a_question_and_never_written_over(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         path = world.files.path(AGENT, "MEMORY.md")
@@ -147,6 +148,6 @@ def test_a_document_that_cannot_be_read_is_left_out_of_a_question_and_never_writ
         (call,) = spender.calls
         assert "--- MEMORY.md ---" in call.turns[0].text
         with pytest.raises(Exception, match=r"MEMORY\.md of coach cannot be read"):
-            world.desk.text(AGENT, "MEMORY.md")
+            world.documents.text(AGENT, "MEMORY.md")
 
-    in_world(tmp_path, scenario, NOON, spender=spender)
+    in_world(tmp_path, scenario, NOON, model=spender)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.changes import NOTHING
 from nudge.coach.redact import REDACTED, all_forms, scrub, scrub_all
 from nudge.coach.store import Saying
-from nudge.coach.undo import NOTHING
 from nudge.home.logs import LogRedaction
 from nudge.instants import DAY, HOUR, Instant
 from nudge.queue.outcomes import FeedLine, Outcome, Result
@@ -33,8 +33,8 @@ def test_a_document_comes_back_byte_for_byte_but_for_recent_context(coach_everyw
         await rig.say("add write the intro to today")
         await rig.say("remember that I like tea")
         assert rig.document("GOALS.md") != goals
-        assert (await rig.say("/undo")).startswith("Taken back: Got it, I've noted that")
-        assert (await rig.say("/undo")).startswith("Taken back: Today is now: 1. Write the intro")
+        assert (await rig.say("/undo")).startswith("Undone: Got it, I've noted that")
+        assert (await rig.say("/undo")).startswith("Undone: Today is now: 1. Write the intro")
         assert rig.document("GOALS.md") == goals
         assert without_context(rig.document("MEMORY.md")) == without_context(memory)
         assert "I like tea" in rig.document("MEMORY.md").partition("## Recent Context")[2]
@@ -54,7 +54,7 @@ def test_a_document_that_was_edited_since_is_left_alone(coach: Any) -> None:
         edited = rig.document("GOALS.md") + "\n<!-- mine -->\n"
         rig.write("GOALS.md", edited)
         said = await rig.say("/undo")
-        assert "GOALS.md was changed since" in said
+        assert "GOALS.md changed in the meantime" in said
         assert rig.document("GOALS.md") == edited
 
     coach(scenario)
@@ -64,7 +64,7 @@ def test_a_reminder_goes_and_an_answered_one_stays(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.say("/remind stretch in 20 minutes")
         (listed,) = await rig.reminders.list("coach")
-        assert await rig.say("/undo") == "Taken back: the reminder “stretch”"
+        assert await rig.say("/undo") == "Undone: the reminder “stretch”"
         assert (await rig.reminders.get(listed.id)).status is Status.CANCELLED
         await rig.say("remind me to call Mum in 10 minutes")
         await rig.settle(15 * 60)
@@ -84,8 +84,12 @@ def test_a_pause_is_lifted(coach: Any, text: str) -> None:
         await rig.say("/undo")
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert (row.quiet_until, row.busy_until, row.left_alone) == (NOON + HOUR, None, False)
-        assert (await rig.desk.state("coach", NOON)).delayed_until is None
+        assert (row.requests.quiet_until, row.requests.busy_until, row.requests.left_alone) == (
+            NOON + HOUR,
+            None,
+            False,
+        )
+        assert (await rig.coach.facts.state("coach", NOON)).delayed_until is None
         assert await rig.store.timers.get("coach", "ask-again") is None
 
     coach(scenario)
@@ -108,7 +112,7 @@ def test_what_one_message_did_is_taken_back_together(coach: Any) -> None:
         assert await rig.reminders.list("coach") == []
         row = await rig.store.attention.get("coach")
         assert row is not None
-        assert row.quiet_until is None
+        assert row.requests.quiet_until is None
 
     coach(scenario, model)
 
@@ -157,7 +161,7 @@ def test_redact_leaves_no_trace_anywhere(coach_everywhere: Any, tmp_path: Path) 
         )
         assert secret in rig.document("MEMORY.md").lower()
         said = await rig.say("/redact 2")
-        assert said.startswith("Removed: the last 2 messages and 1 line")
+        assert said.startswith("Removed: the last 2 messages, 1 line")
         assert [one.content for one in await rig.store.conversations.recent("coach")][-1] == "hello there"
         kept = [
             rig.document("MEMORY.md"),
@@ -186,7 +190,7 @@ def test_redact_reaches_the_archive_and_the_review(coach: Any) -> None:
         await rig.say("a secret success of mine")
         await rig.say("/redact 100")
         assert await rig.store.conversations.redact("coach", 100) == []
-        review = await rig.desk.review("coach")
+        review = await rig.coach.facts.review("coach")
         assert review is not None
         assert review.answers == ("",)
         assert "[Nothing yet]" in rig.document("MEMORY.md")

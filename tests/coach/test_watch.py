@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nudge.coach.watch import LOOK_SECONDS, Watch
+from nudge.coach.person_documents import LOOK_SECONDS, DocumentWatch
 from nudge.instants import to_datetime
-from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
+from tests.coach.proactive_world import ScriptedModel, World, in_world
+from tests.coach.rig import AGENT
 from tests.times import TORONTO, toronto
 
 WEDNESDAY = toronto(2026, 2, 18, 8)
@@ -92,7 +93,7 @@ def test_what_is_written_before_the_first_look_is_not_overlooked(tmp_path: Path)
         await world.run_for(1)  # checked, and nobody watches yet
         world.goals(**{**RHYTHM, "wake_target": "11:30"})
         pokes: list[int] = []
-        watch = Watch(world.store, world.clock, world.desk, lambda: pokes.append(1))
+        watch = DocumentWatch(world.store, world.clock, world.documents, lambda: pokes.append(1))
         await watch.look()
         assert pokes == [1]
         assert await world.store.timers.get(AGENT, "documents") is not None
@@ -115,13 +116,13 @@ def test_a_folder_that_cannot_be_looked_at_ends_nothing(tmp_path: Path, monkeypa
             monkeypatch.setattr(world.files, "version", version)
             world.goals(**{**RHYTHM, "wake_target": "11:30"})
             await world.clock.sleep(60)
-            assert world.desk.targets(AGENT).as_fields()["wake_target"] == "11:30"
+            assert world.documents.targets(AGENT).as_fields()["wake_target"] == "11:30"
 
     in_world(tmp_path, scenario, WEDNESDAY)
 
 
 def test_the_personality_is_read_again_when_it_changes(tmp_path: Path) -> None:
-    spender = ScriptedSpender()
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -134,7 +135,7 @@ def test_the_personality_is_read_again_when_it_changes(tmp_path: Path) -> None:
         assert second.system_text.startswith("You are a pirate.")
         assert "Is there rum?" in second.turns[0].text
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), spender=spender)
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), model=spender)
 
 
 def test_looking_is_often_enough() -> None:

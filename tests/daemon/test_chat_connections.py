@@ -22,18 +22,18 @@ def endpoints_of(rig: Rig) -> ChatEndpoints:
 
 def test_a_line_is_heard_and_its_answer_comes_back(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        chat = endpoints_of(rig)
-        start = await chat.heard({})
+        endpoints = endpoints_of(rig)
+        start = await endpoints.heard({})
         assert (start["last"], start["messages"]) == (0, [])
-        assert await chat.chat({"text": "what's next?"}) == {"ok": True}
-        assert (await chat.heard({"after": 0}))["busy"]
+        assert await endpoints.chat({"text": "what's next?"}) == {"ok": True}
+        assert (await endpoints.heard({"after": 0}))["busy"]
         await rig.settle()
-        heard = await chat.heard({"after": 0, "wait": 5})
+        heard = await endpoints.heard({"after": 0, "wait": 5})
         assert not heard["busy"]
         (message,) = heard["messages"]
         assert message["at"].startswith("2026-02-18T12:00:00")
         assert "Nothing is on the lists" in message["text"]
-        assert (await chat.heard({"after": heard["last"]}))["messages"] == []
+        assert (await endpoints.heard({"after": heard["last"]}))["messages"] == []
 
     coach(scenario)
 
@@ -49,9 +49,9 @@ def test_what_is_no_line_is_refused(coach: Any, text: Any) -> None:
 
 def test_waiting_ends_when_something_is_said_or_the_time_is_over(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        chat = endpoints_of(rig)
+        endpoints = endpoints_of(rig)
         before = rig.clock.now()
-        assert (await chat.heard({"after": 0, "wait": 3}))["messages"] == []
+        assert (await endpoints.heard({"after": 0, "wait": 3}))["messages"] == []
         assert 3_000_000 <= rig.clock.now() - before < 4_000_000
 
     coach(scenario)

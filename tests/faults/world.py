@@ -11,8 +11,8 @@ from random import Random
 from typing import Any
 
 from nudge.attention.quiet import Person
+from nudge.coach.heartbeat import Rhythm
 from nudge.coach.polling import Polling
-from nudge.coach.proactive import Rhythm
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.errors import StoreError, UsageError
 from nudge.home.prices import load_prices
@@ -180,7 +180,7 @@ class World:
             return self._daemon(process)
 
         def poll(daemon: Daemon) -> Polling:
-            return Polling(self.channel, daemon.talking, self.clock, AGENT)
+            return Polling(self.channel, daemon.coach, self.clock, AGENT)
 
         reset = CURRENT.set(process)
         try:

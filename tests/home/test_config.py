@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nudge.attention.bucket import PingBudget
-from nudge.coach.proactive import Rhythm
+from nudge.coach.heartbeat import Rhythm
 from nudge.daemon.assemble import Options
 from nudge.errors import ConfigError
 from nudge.home.config import ENVIRONMENT, FIELDS, SECRET_NAMES, SECTIONS, Config, kinds_of

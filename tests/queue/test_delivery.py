@@ -228,7 +228,7 @@ def test_what_went_out_too_late_for_the_night_waits_or_is_dropped_and_replies_ne
             outcome = await store.outcomes.get("coach", key, NIGHT)
             assert outcome is not None
             assert outcome.result is Result.SUPPRESSED
-            assert outcome.reason == "It could not be sent in time. It fell into the quiet hours."
+            assert outcome.reason == "It could not be sent in time. It fell in your quiet hours."
         assert not await store.outbox.pending("coach")
         assert await store.timers.get("coach", HELD) is None
 

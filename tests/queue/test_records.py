@@ -9,18 +9,19 @@ from typing import Any
 import pytest
 
 from nudge.attention.gate import CONFIGURED
-from nudge.attention.requests import Wishes
+from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE, Outage
+from nudge.coach.changes import CHANGES, Change
 from nudge.coach.document_writes import PENDING, Edit
+from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.heartbeat import JUDGMENT
 from nudge.coach.housekeeping import SIGNAL_ASKED
 from nudge.coach.inbound import POSITION
 from nudge.coach.judgment import Judgment, Signature
 from nudge.coach.notices import INCIDENT, Incident
-from nudge.coach.person_documents import GOOD_TARGETS, LAST_BEDTIME, REPORTED, REVIEW
-from nudge.coach.review import Review
+from nudge.coach.person_documents import GOOD_TARGETS, REPORTED
+from nudge.coach.review import REVIEW, Review
 from nudge.coach.targets import Targets
-from nudge.coach.undo import DEEDS, Deed
 from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.channel import Position
 from nudge.queue.records import Record
@@ -34,7 +35,7 @@ EVERY: list[tuple[Record[Any], Any]] = [
     (IDLE_SINCE, NOON),
     (POSITION.of("here"), Position("page 3", ("a", "b"))),
     (PENDING, (EDIT,)),
-    (DEEDS, (Deed("the goal", (EDIT,), ("r-abc123",), Wishes(quiet_until=NOON), 3, (("Preferences", "tea"),)),)),
+    (CHANGES, (Change("the goal", (EDIT,), ("r-abc123",), Requests(quiet_until=NOON), 3, (("Preferences", "tea"),)),)),
     (GOOD_TARGETS, Targets(review_weekday=2)),
     (REPORTED, ("v1", "v2")),
     (REVIEW, Review("2026-W08", ("Write",), NOON, answers=("Well",))),

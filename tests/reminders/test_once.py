@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from nudge.attention.bucket import PingBudget
+from nudge.attention.restraint import Requests
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outcomes import Result
 from nudge.reminders.reminder import Source
@@ -24,7 +25,7 @@ def test_what_is_due_now_does_not_count_as_waiting_and_what_was_put_off_does(in_
         await world.down_for(20 * MINUTE)
         assert await world.reminders.open_for_person("coach", world.now) == []
         await world.store.attention.create("coach", 5, 90, world.now, date(2026, 2, 18))
-        await world.store.attention.set_quiet("coach", Instant(world.now + HOUR))
+        await world.store.attention.set_requests("coach", Requests(quiet_until=Instant(world.now + HOUR)))
         await world.run_for(MINUTE)
         (waiting,) = await world.reminders.open_for_person("coach", world.now)
         assert (waiting.reminder.id, waiting.due_at) == (one.id, one.created_at + 20 * MINUTE)
@@ -44,7 +45,7 @@ def test_a_time_that_the_person_chose_by_snoozing_is_kept_to(in_store: InStore) 
         rows = await world.outcomes()
         assert [row.detail.get("snoozed") for row in rows if row.kind == "reminder"] == [None, True]
         assert rows[-1].result is Result.FIRED
-        await store.attention.set_quiet("coach", Instant(world.now + 2 * HOUR))
+        await store.attention.set_requests("coach", Requests(quiet_until=Instant(world.now + 2 * HOUR)))
         await world.reminders.snooze(one.id, 30 * MINUTE, world.now)
         await world.run_for(3 * HOUR)
         assert len(world.channel.texts) == 3

@@ -30,7 +30,7 @@ EVENTS = (
     ),
     Said(at(16, 10, 5), "30 more min & then?"),
     sent(at(16, 10, 5), kind="reply", text="Okay.", reply=True),
-    ended(at(16, 12), Result.DEFERRED, "You had said that you were busy.", until=at(16, 14), final=False, rule="busy"),
+    ended(at(16, 12), Result.DEFERRED, "You said you were busy.", until=at(16, 14), final=False, rule="busy"),
     Signal(at(16, 12, 1)),
     Asked(at(16, 13), "heartbeat", "claude-haiku-5-5", 2_000, 100, 2_500),
     Noted(at(16, 20), "asleep", PAUSED),
@@ -51,7 +51,7 @@ def test_the_timeline_reads_as_a_diary() -> None:
     assert re.search(r"^  10:00       sent            briefing:morning: Good morning. First: .* pings 4.0$", text, re.M)
     assert "  10:05       said            “30 more min & then?”" in lines
     assert "  10:05       reply           Okay." in lines
-    assert "  12:00       deferred        heartbeat: until 14:00. You had said that you were busy." in lines
+    assert "  12:00       deferred        heartbeat: until 14:00. You said you were busy." in lines
     assert f"  20:00       asleep          {PAUSED}" in lines
     assert any(
         "1 message · 1 reply · pings 3.0–4.0 · 1 phone signal · 1 call, 2,100 tokens, ≈ $0.0025" in n for n in lines

@@ -128,9 +128,9 @@ def test_another_reason_is_another_line_but_another_distance_is_not() -> None:
 
 def test_heartbeats_that_came_to_nothing_are_one_line() -> None:
     beats = [
-        ended(at(16, 12), Result.FIRED, "heartbeat_ok: This is the first judgment."),
+        ended(at(16, 12), Result.FIRED, "Nothing to say. First judgment."),
         ended(at(16, 13), Result.SKIPPED, "Nothing has changed since the last judgment 45 min ago."),
-        ended(at(16, 14), Result.SUPPRESSED, "You had said that you were busy."),
+        ended(at(16, 14), Result.SUPPRESSED, "You said you were busy."),
         ended(at(16, 15), Result.SKIPPED, "Nothing has changed since the last judgment 2 h ago."),
     ]
     assert [(line.count, line.silent) for line in lines_of(beats)] == [(3, True), (1, False)]

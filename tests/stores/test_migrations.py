@@ -8,10 +8,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from nudge.attention.requests import Wishes
+from nudge.attention.restraint import Requests
 from nudge.coach.answering import MODEL_OUTAGE
+from nudge.coach.changes import CHANGES, Change
 from nudge.coach.inbound import POSITION
-from nudge.coach.undo import DEEDS, Deed
 from nudge.errors import StoreCorruptError, StoreError, StoreNewerError
 from nudge.instants import Instant
 from nudge.queue.agents import IDLE_SINCE
@@ -110,10 +110,10 @@ async def test_what_was_kept_as_notes_is_kept_as_records(durable_url: str, monke
         assert await store.records.get("coach", POSITION.of("telegram")) == Position("0:17:0")
         assert await store.records.get("coach", PROBLEMS.of("role")) == (Problem("line 3: no", "v1"),)
         assert await store.records.get("coach", MODEL_OUTAGE) is None
-        assert await store.records.get("coach", DEEDS) == (Deed("quiet", wishes=Wishes(Instant(7)), said=1),)
+        assert await store.records.get("coach", CHANGES) == (Change("quiet", before=Requests(Instant(7)), said=1),)
         row = await store.attention.get("coach")
         assert row is not None
-        assert row.delayed_until == 9
+        assert row.requests.delayed_until == 9
         assert [timer.kind for timer in await store.timers.of_agent("coach")] == ["document-writes"]
         sent = [(one.kind, one.reminder_id, one.typed, one.topic) for one in await store.outbox.recent("coach")]
         assert sent == [

@@ -1,7 +1,7 @@
-"""The bedtime escalation: three messages a night at most, each plainer than the one before.
+"""The bedtime escalation: at most three messages a night, each plainer than the one before.
 
-A bedtime at midnight coincides with the turn of the day, so the count belongs to the *night*. A night has the date of
-the evening it begins with and lasts until the person's wake target.
+Bedtime may be at midnight, when the day changes, so the count belongs to the *night*. A night has the date of the
+evening it begins with and lasts until the person's wake target.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MAX_A_NIGHT = 3
 
 
 class BedtimeTone(StrEnum):
-    """How a bedtime message sounds, in the order in which they are used."""
+    """How a bedtime message sounds, in the order in which the tones are used."""
 
     CASUAL = "casual"
     DIRECT = "direct"
@@ -27,9 +27,9 @@ _TONES = tuple(BedtimeTone)
 
 
 def night_of(now: Moment, zone: tzinfo, wake_target: time) -> date:
-    """The night `now` belongs to: before the wake target it is still the night that began the day before.
+    """The night that `now` belongs to: before the wake target it is still the night that began the day before.
 
-    Exactly the wake target begins the new day.
+    Exactly at the wake target the new day begins.
 
     >>> from nudge.instants import UTC, parse_rfc3339
     >>> [night_of(parse_rfc3339(text), UTC, time(10)).isoformat()
@@ -60,15 +60,15 @@ class BedtimeCount:
     sent: int = 0
 
     def in_night(self, night: date) -> int:
-        """How many went out in `night`. A clock that goes back to an earlier night opens no new count."""
+        """How many went out in `night`. A clock that goes back to an earlier night does not start a new count."""
         return self.sent if self.night is not None and night <= self.night else 0
 
     def next_tone(self, night: date) -> BedtimeTone | None:
-        """The tone of the next message in `night`; None when there may be no more."""
+        """The tone of the next message in `night`; None if there may be no more."""
         sent = self.in_night(night)
         return _TONES[sent] if sent < MAX_A_NIGHT else None
 
     def sent_in(self, night: date) -> BedtimeCount:
-        """The count after one more message in `night`."""
+        """Return the count after one more message in `night`; this one stays as it is."""
         sent = self.in_night(night) + 1
         return BedtimeCount(night if self.night is None else max(night, self.night), sent)

@@ -1,13 +1,12 @@
 """The ping budget: a bucket of pings that refills with time.
 
-The arithmetic is exact, so that a bucket looked at every minute fills as fast as one looked at once. The level is an
-integer of micro-pings, and one micro-ping takes exactly `refill_minutes * 60` microseconds (the grain), so there is no
-rounding anywhere: time that has not yet become a whole micro-ping stays behind as the distance between `last_refill`
-and now.
+The arithmetic is exact: a bucket looked at every minute fills as fast as one looked at once. The level is a whole
+number of micro-pings, and one micro-ping takes exactly `refill_minutes * 60` microseconds (the grain), so nothing is
+ever rounded. Time that has not become a whole micro-ping yet remains as the distance between `last_refill` and now.
 
-A store can do the same with integer columns `capacity, refill_minutes, level, last_refill` in one statement that takes
-a ping or changes nothing. With `grain = refill_minutes * 60`, and `/` the integer division (SQLite says MIN and MAX
-where PostgreSQL says LEAST and GREATEST):
+A store does the same with integer columns `capacity, refill_minutes, level, last_refill`, in one statement that takes a
+ping or changes nothing. With `grain = refill_minutes * 60` and `/` as integer division (MIN and MAX are LEAST and
+GREATEST in PostgreSQL):
 
     filled  = MIN(capacity * 1000000, level + MAX(0, :now - last_refill) / grain)
 
@@ -21,7 +20,7 @@ where PostgreSQL says LEAST and GREATEST):
     WHERE filled >= :at_least
 
 `:at_least` is `PingBudget.at_least(now, claims)`, or 1000000 for a routine that has a claim. A critical ping leaves
-`level` alone and counts in `critical_used` and `daily_used`. One changed row means granted.
+`level` alone and counts in `critical_used` and `daily_used`. If one row changed, the ping is granted.
 """
 
 from __future__ import annotations
@@ -40,7 +39,9 @@ from nudge.instants import (
     MINUTE,
     Instant,
     Moment,
+    Zone,
     as_instant,
+    as_zone,
     local_date,
     parse_rfc3339,
     rfc3339,
@@ -87,14 +88,14 @@ def iso(day: date | None) -> str | None:
 
 
 FULL: Final = -1
-"""As a level: a bucket nobody has taken from."""
+"""As a level: a bucket that nobody has taken from."""
 
 
 def level_at(level: int, last_refill: Instant, now: Instant, capacity: int, refill_us: int) -> tuple[int, Instant]:
-    """The level at `now` and the instant up to which time has become micro-pings.
+    """The level at `now`, and the instant up to which time has become micro-pings.
 
     `refill_us` is a whole number of minutes. A `now` before `last_refill` changes nothing: a clock that goes back
-    neither fills nor empties. A full bucket keeps no remainder.
+    neither fills nor empties the bucket. A full bucket keeps no remainder.
     """
     full = capacity * PING
     if now <= last_refill:
@@ -113,12 +114,12 @@ class PingUse(NamedTuple):
     budget: PingBudget
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PingBudget:
     """A bucket of pings: `capacity` at most, one more every `refill_minutes`.
 
-    It never reads a clock: every question brings its own `now`, as an aware datetime or an instant. Until the first
-    one it is full and has no `last_refill`.
+    It never reads a clock: every method takes `now`, as an aware datetime or an instant. A new bucket is full and has
+    no `last_refill`.
 
     >>> from datetime import UTC, datetime, timedelta
     >>> noon = datetime(2026, 2, 20, 12, tzinfo=UTC)
@@ -130,7 +131,8 @@ class PingBudget:
     >>> budget.try_use(noon, critical=True).granted
     True
 
-    `level` is in micro-pings; leave it out for a full bucket. The daily counters turn at midnight in `zone`.
+    `level` is in micro-pings; leave it out for a full bucket. The daily counters turn at midnight in `tz`, which is a
+    zone or its name. A bucket never changes: every method returns another one.
     """
 
     capacity: int = PING_CAPACITY
@@ -141,9 +143,11 @@ class PingBudget:
     critical_reset_date: date | None = None
     daily_used: int = 0
     daily_used_reset: date | None = None
-    zone: tzinfo = UTC
+    tz: Zone | tzinfo = UTC
 
     def __post_init__(self) -> None:
+        if not isinstance(self.tz, tzinfo):
+            object.__setattr__(self, "tz", as_zone(self.tz))
         if type(self.capacity) is not int or not 0 < self.capacity <= MOST_PING_CAPACITY:
             raise UsageError(
                 f"A ping budget cannot have a capacity of {self.capacity!r}.",
@@ -169,7 +173,7 @@ class PingBudget:
         available: int | float | str | Decimal | None = None,
         capacity: int = PING_CAPACITY,
         refill_minutes: int = PING_REFILL_MINUTES,
-        zone: tzinfo = UTC,
+        tz: Zone | tzinfo = UTC,
     ) -> PingBudget:
         """The bucket as of `now`: full, or with `available` pings in it.
 
@@ -179,18 +183,27 @@ class PingBudget:
         datetime.timedelta(seconds=2160)
         """
         instant = as_instant(now)
-        today = local_date(instant, zone)
+        today = local_date(instant, as_zone(tz))
         level = FULL if available is None else level_of(available)
-        return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, zone)
+        return cls(capacity, refill_minutes, level, instant, 0, today, 0, today, tz)
+
+    def __repr__(self) -> str:
+        as_of = "" if self.last_refill is None else f", as of {rfc3339(self.last_refill, self.zone)}"
+        return f"PingBudget({self.available:g} of {self.capacity}, one more every {self.refill_minutes} min{as_of})"
+
+    @property
+    def zone(self) -> tzinfo:
+        """`tz` as a zone."""
+        return as_zone(self.tz)
 
     @property
     def available(self) -> float:
-        """The pings in the bucket as of `last_refill`, as a decimal number for showing."""
+        """The pings in the bucket as of `last_refill`, as a decimal number for display."""
         return self.level / PING
 
     @property
     def whole(self) -> int:
-        """The pings that could be taken as of `last_refill`."""
+        """The whole pings in the bucket as of `last_refill`."""
         return self.level // PING
 
     @property
@@ -200,26 +213,29 @@ class PingBudget:
 
     @property
     def refill_us(self) -> int:
-        """Microseconds in which one ping comes back."""
+        """How long one ping takes to come back, in microseconds."""
         return self.refill_minutes * MINUTE
 
     @property
     def horizon(self) -> timedelta:
-        """The time in which an empty bucket fills: claims at least this far ahead are to be handed in."""
+        """How long an empty bucket takes to fill: pass all claims at least this far ahead."""
         return to_timedelta(self.capacity * self.refill_us)
 
     def refill(self, now: Moment) -> PingBudget:
-        """The bucket at `now`, with the daily counters of that day. A `now` in the past changes nothing."""
+        """Return the bucket at `now`, with the daily counters of that day; this one stays as it is.
+
+        A `now` in the past gives the same bucket.
+        """
         instant = as_instant(now)
         level, since = self._filled(instant)
         return self._counted(instant, level, since)
 
     def try_use(self, now: Moment, critical: bool = False, claims: Iterable[Moment] = ()) -> PingUse:
-        """Take one ping if there is one that no claim needs.
+        """Return whether a ping is granted, and the bucket after it; this one stays as it is.
 
-        `claims` are the coming instants of routines with a reserve. A routine that takes its own claim passes none:
-        what was kept for it is its own. A critical ping is always granted, takes nothing from the bucket and is
-        counted apart.
+        `claims` are the coming times of routines with a reserve: a ping they need is not granted. A routine that takes
+        its own claim passes none. A critical ping is always granted, takes nothing from the bucket and is counted
+        separately.
         """
         instant = as_instant(now)
         level, since = self._filled(instant)
@@ -236,7 +252,7 @@ class PingBudget:
         return self._filled(as_instant(now))[0]
 
     def next_refill(self, now: Moment) -> timedelta | None:
-        """How long until there is one whole ping more; None when the bucket is full.
+        """How long until there is one more whole ping; None if the bucket is full.
 
         At exactly three pings that is a whole refill away.
         """
@@ -251,11 +267,11 @@ class PingBudget:
         return held_pings(ordered(claims), as_instant(now), self.capacity, self.refill_us)
 
     def at_least(self, now: Moment, claims: Iterable[Moment] = ()) -> int:
-        """The level in micro-pings from which a ping without a claim is granted at `now`."""
+        """The level, in micro-pings, from which a ping without a claim is granted at `now`."""
         return PING + self.held_back(now, claims)
 
     def free_at(self, now: Moment, claims: Iterable[Moment] = ()) -> Instant:
-        """When the next ping without a claim would be granted if nobody but the claims takes one before."""
+        """When the next ping without a claim would be granted if only the claims take pings until then."""
         instant = as_instant(now)
         level, since = self._filled(instant)
         level_us = level * self._grain + (instant - since)
@@ -264,7 +280,9 @@ class PingBudget:
     def with_capacity(
         self, capacity: int, refill_minutes: int | None = None, *, now: Moment | None = None
     ) -> PingBudget:
-        """The bucket with another size and, if given, another rate. What is in it stays, up to the new capacity.
+        """Return the bucket with another size and, if given, another rate; this one stays as it is.
+
+        What is in it stays, up to the new capacity.
 
         With `now`, the time until then counts at the old rate and size; without it, from `last_refill` on at the new.
         """
@@ -273,7 +291,7 @@ class PingBudget:
         return replace(budget, capacity=capacity, refill_minutes=minutes)
 
     def to_json(self) -> dict[str, object]:
-        """The eight fields as JSON has them: the level as a decimal, the instant as RFC 3339, the days as ISO dates."""
+        """The eight fields in JSON: the level as a decimal, the instant as RFC 3339, the days as ISO dates."""
         return {
             "capacity": self.capacity,
             "available": self.available,
@@ -286,14 +304,14 @@ class PingBudget:
         }
 
     @classmethod
-    def from_json(cls, data: Mapping[str, object], zone: tzinfo = UTC) -> PingBudget:
+    def from_json(cls, data: Mapping[str, object], tz: Zone | tzinfo = UTC) -> PingBudget:
         """The bucket that `to_json` wrote.
 
-        The format before it (`daily_limit`, no `capacity`) gives a fresh bucket: part of one day's count is not worth
-        carrying over.
+        The older format (`daily_limit`, no `capacity`) gives a fresh bucket: part of one day's count is not worth
+        keeping.
         """
         if "capacity" not in data:
-            return cls(zone=zone)
+            return cls(tz=tz)
         last_refill = data.get("last_refill")
         return cls(
             capacity=whole_number(data, "capacity", PING_CAPACITY),
@@ -304,7 +322,7 @@ class PingBudget:
             critical_reset_date=day_of(data, "critical_reset_date"),
             daily_used=whole_number(data, "daily_used", 0),
             daily_used_reset=day_of(data, "daily_used_reset"),
-            zone=zone,
+            tz=tz,
         )
 
     @property
@@ -337,7 +355,7 @@ class PingBudget:
 
 
 def _turned(used: int, day: date | None, now: Instant, zone: tzinfo) -> tuple[int, date]:
-    """A daily counter as of `now`: back to 0 once its day is over, and untouched by a clock that goes back."""
+    """A daily counter as of `now`: 0 once its day is over, and unchanged by a clock that goes back."""
     if day is None:
         return used, local_date(now, zone)
     if now < _end_of_day(day, zone):

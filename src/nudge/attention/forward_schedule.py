@@ -1,7 +1,7 @@
 """The forward schedule: which background tasks come next, so that a run can weigh its ping against theirs.
 
-It covers 15 minutes back and 3 hours ahead, or the next three occurrences ahead if they reach further, but nothing
-later than 12 hours beyond those 3. All three borders are inside. Each occurrence has its own line.
+It covers 15 minutes back and 3 hours ahead, or the next three occurrences if they are further away, but nothing later
+than 12 hours beyond those 3. All three limits are inclusive. Each occurrence has its own line.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from dataclasses import dataclass
 from datetime import tzinfo
 from heapq import merge
 
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant, to_datetime
+from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, to_datetime
 
 BACK = 15 * MINUTE
 AHEAD = 3 * HOUR
 BEYOND = 12 * HOUR
 AT_LEAST = 3
-"""The window reaches further when it holds fewer occurrences than this ahead of now."""
+"""The window reaches further if it has fewer coming occurrences than this."""
 
 BODY_CHARACTERS = 60
 MAX_LINES = 100
-"""A routine that fires every second would fill the whole prompt: the rest is only mentioned."""
+"""A routine that fires every second would fill the whole prompt. The rest is only mentioned."""
 
-NextAfter = Callable[[Instant], Instant | None]
-"""The first occurrence strictly after an instant, or None when there is none."""
+NextAfter = Callable[[Instant], Moment | None]
+"""The first occurrence strictly after an instant, or None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class UpcomingTask:
     """A routine or reminder as the schedule shows it.
 
-    `ref` is where the whole prompt can be read: a routine's file, a stored reminder's id. `times` are its occurrences
-    (an iterator, which may be endless, gives them in order) or a function that finds the next one. `chain` is the place
-    in a chain, (2, 4) for the second of four.
+    `ref` says where to read the whole prompt: a routine's file, a stored reminder's id. `times` are its occurrences
+    (an iterator, which may be endless, gives them in order) or a function that finds the next one, such as
+    `schedule.next_after`. `chain` is the place in a chain, (2, 4) for the second of four.
     """
 
     name: str
@@ -53,10 +53,10 @@ class UpcomingLine:
     task: UpcomingTask
     tag: str = ""
 
-    def render(self, zone: tzinfo) -> str:
-        """The line as a prompt shows it, with the time on the person's clock."""
+    def render(self, tz: Zone | tzinfo) -> str:
+        """The line as a prompt shows it, with the time on the clock of `tz`."""
         task = self.task
-        text = f"- {clock(self.due_at, zone)}: {_one_line(task.name)}"
+        text = f"- {clock(self.due_at, as_zone(tz))}: {_one_line(task.name)}"
         if task.chain is not None:
             text += f" ({task.chain[0]}/{task.chain[1]})"
         if not task.allow_ping:
@@ -86,14 +86,14 @@ class Upcoming:
     more: bool = False
 
     def refills_before_last(self, refill_us: int) -> int:
-        """How many whole pings come back before the last occurrence; 0 when it is not ahead."""
+        """How many whole pings come back before the last occurrence; 0 if that is not ahead."""
         return max(0, self.lines[-1].due_at - self.now) // refill_us if self.lines else 0
 
-    def render(self, zone: tzinfo, refill_us: int | None = None) -> str:
-        """The block of a prompt. Without a ping budget there is nothing to say about refills."""
+    def render(self, tz: Zone | tzinfo, refill_us: int | None = None) -> str:
+        """The block for a prompt. Without a ping budget it says nothing about refills."""
         if not self.lines:
             return "Upcoming bg tasks (next 3h): none."
-        text = ["Upcoming bg tasks (next 3h):", *(line.render(zone) for line in self.lines)]
+        text = ["Upcoming bg tasks (next 3h):", *(line.render(tz) for line in self.lines)]
         if self.more:
             text.append("- ... and more")
         if refill_us is not None:
@@ -107,8 +107,8 @@ def upcoming(
 ) -> Upcoming:
     """The schedule at `now`. `this` is the ref and the due time of the occurrence that is running.
 
-    What is due exactly now and is not running counts as ahead: it will want a ping too. Tasks due at the same time
-    keep the order they are given in.
+    A task that is due exactly now and is not running counts as ahead: it will want a ping too. Tasks due at the same
+    time keep their order.
     """
     at = as_instant(now)
     running = None if this is None else (this[0], as_instant(this[1]))
@@ -145,7 +145,7 @@ def _instants(times: Iterable[Moment] | NextAfter, first: Instant) -> Iterable[I
 
 def _following(next_after: NextAfter, first: Instant) -> Iterator[Instant]:
     before = Instant(first - 1)
-    while (due := next_after(before)) is not None and due > before:
+    while (found := next_after(before)) is not None and (due := as_instant(found)) > before:
         yield due
         before = due
 
@@ -157,11 +157,11 @@ def clock(instant: Instant, zone: tzinfo) -> str:
 
 
 def summary(task: UpcomingTask) -> str:
-    """What a line says about a task: its description whole, or else the first 60 characters of its body.
+    """What a line says about a task: its whole description, or the first 60 characters of its body.
 
-    The body is cut at exactly 60 characters, inside a word if need be, and "..." says that something is missing. A body
-    of 60 characters or fewer stands as it is. Line breaks become spaces, and double quotes single ones, so that a line
-    stays a line and its quotes close.
+    The body is cut at exactly 60 characters, even inside a word, and "..." marks the cut. A body of 60 characters or
+    fewer is shown as it is. Line breaks become spaces and double quotes become single quotes, so that a line stays one
+    line and its quotes close.
     """
     if task.description is not None and (described := _one_line(task.description)):
         return described.replace('"', "'")

@@ -1,4 +1,4 @@
-"""The attention governor at work: the gate's state from the store, its decision, and the debit."""
+"""The attention governor at work: reads the gate's state from the store, decides, and takes the ping."""
 
 from __future__ import annotations
 
@@ -10,27 +10,26 @@ from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import PersonOf
 from nudge.attention.repeats import RepeatLedger
-from nudge.attention.rules import Allow, Attention, Candidate, Decision, Kind, Takes, decide
+from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
-from nudge.instants import Instant, local_date
+from nudge.instants import MINUTE, Instant, as_instant, local_date
 from nudge.queue.records import Record, whole
 
 CONFIGURED: Record[tuple[int, int]] = Record(
     "attention.configured", lambda data: (whole(data[0]), whole(data[1])), lambda size: list(size)
 )
-"""The capacity and the refill time that were last taken over from the configuration."""
+"""The capacity and the refill time that were last applied from the configuration."""
+
+_TRIES = 3
 
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
-"""The coming instants of an agent's routines with a reserve."""
+"""The coming times of an agent's routines with a reserve."""
 
 
 class Gate:
-    """Every path that can reach the person asks here.
-
-    Ask with `decide`, then `take` inside the transaction that writes the message: between the two somebody else may
-    have taken the last ping, and then the answer is to ask again.
-    """
+    """Every path that can reach the person comes through here, with `admit` inside the transaction that writes the
+    message. `decide` is for a look before a model is paid to find the words."""
 
     def __init__(
         self,
@@ -52,7 +51,7 @@ class Gate:
         self._reserve = reserve
 
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
-        """What the store knows, with the bucket in the person's zone. The first look makes the row."""
+        """The stored row, with the bucket in the person's zone. The first call creates the row."""
         zone = self._person_of(agent).zone
         row = await self._store.attention.get(agent, to_change=to_change)
         if row is None:
@@ -60,34 +59,49 @@ class Gate:
             await self._store.attention.create(agent, self._capacity, self._refill_minutes, now, today)
             row = await self._store.attention.get(agent, to_change=to_change)
             assert row is not None
-        return replace(row, budget=replace(row.budget, zone=zone))
+        return replace(row, budget=replace(row.budget, tz=zone))
 
     async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
-        """Everything the gate asks about, as values."""
+        """Everything the rules need, as values. Changes nothing."""
         row = await self.row(agent, now)
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
         return Attention(
             quiet_hours=person.quiet_hours,
-            quiet_until=row.quiet_until,
-            left_alone=row.left_alone,
+            quiet_until=row.requests.quiet_until,
+            left_alone=row.requests.left_alone,
             last_conversation=row.last_conversation,
-            busy_until=row.busy_until,
+            busy_until=row.requests.busy_until,
             budget=row.budget if self._budget else None,
             claims=claims,
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
-            zone=person.zone,
+            tz=person.zone,
         )
 
     async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
+        """Look, and change nothing: a decision that is not taken costs nothing."""
         return decide(await self.state(agent, now, candidate.topic), candidate, now)
 
-    async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool:
-        """Take what an allowed message costs and remember what it said; inside the caller's transaction.
+    async def admit(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
+        """Decide and, if it is allowed, take what it costs, inside the transaction that writes the message.
 
-        False means that the bucket no longer has it: nothing was taken, decide again.
+        On a shared database another daemon may take the last ping between the two. Then it decides again, and says
+        that the bucket is empty if it loses every time.
+        """
+        for _ in range(_TRIES):
+            decision = await self.decide(agent, candidate, now)
+            if not isinstance(decision, Allow) or await self.take(agent, decision, candidate, now):
+                return decision
+        if candidate.asked_by_person:
+            return Defer(Instant(now + MINUTE), Rule.BUCKET_EMPTY)
+        return Refuse(Rule.BUCKET_EMPTY)
+
+    async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool:
+        """Take what an allowed message costs and remember what it says, inside the caller's transaction.
+
+        False means that the bucket no longer has it. Nothing was taken then: decide again.
         """
         today = local_date(now, self._person_of(agent).zone)
         if allow.takes is Takes.PING:
@@ -96,14 +110,14 @@ class Gate:
         elif allow.takes is Takes.CRITICAL:
             await self._store.attention.take_critical(agent, now, today)
         if candidate.topic and candidate.signature:
-            said_at = now if candidate.due_at is None else candidate.due_at
+            said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
         if candidate.kind is Kind.BEDTIME:
             await self._store.attention.bedtime_sent(agent, self._night(agent, now))
         return True
 
     async def resize(self, agent: str, capacity: int, refill_minutes: int | None, now: Instant) -> PingBudget:
-        """Another capacity and, if given, another rate; what is in the bucket stays, up to the new capacity."""
+        """Set another capacity and, if given, another rate. What is in the bucket stays, up to the new capacity."""
         async with self._store.transaction():
             row = await self.row(agent, now, to_change=True)
             budget = row.budget.with_capacity(capacity, refill_minutes, now=now)
@@ -111,7 +125,7 @@ class Gate:
         return budget
 
     async def take_over(self, agent: str, now: Instant) -> None:
-        """Let a changed configuration count, once. What was set by command since it was last taken over stays."""
+        """Apply a changed configuration, once. What a command has set since the last change stays."""
         wanted = (self._capacity, self._refill_minutes)
         async with self._store.transaction():
             before = await self._store.records.get(agent, CONFIGURED)

@@ -1,7 +1,7 @@
 """What a background run is told about pings, in two parts.
 
-`PING_GUIDANCE` never changes and belongs into the system prompt, where a prompt cache holds it. `background_preamble`
-changes every minute and comes last, so that nothing behind it loses the cache.
+`PING_GUIDANCE` never changes and belongs in the system prompt, where a prompt cache keeps it. `background_preamble`
+changes every minute and comes last, so that it spoils no cache.
 """
 
 from __future__ import annotations
@@ -12,31 +12,34 @@ from typing import Any, Final
 
 from nudge.attention.bucket import PingBudget
 from nudge.attention.forward_schedule import Upcoming
-from nudge.attention.reserve import PING
-from nudge.instants import MINUTE, Instant, Moment, as_instant, from_timedelta, to_datetime
+from nudge.attention.reserve import PING, ordered
+from nudge.instants import MINUTE, Instant, Moment, Zone, as_instant, from_timedelta, to_datetime
 
 PING_GUIDANCE: Final = """\
-Pings are messages the person did not ask for, and they come out of a bucket. The bucket refills with time, one ping
-after another up to its capacity; being out of pings is a matter of waiting, not of the day being over. How full it is
-now stands at the end of this prompt.
+Pings are messages the person did not ask for, and they come out of a bucket. The bucket refills over time, one ping
+after another up to its capacity. If it is empty, pings come back with time; it is not used up for the day. The end of
+this prompt says how full it is now.
 
-Below it you see which background tasks come next. They draw on the same bucket, except those marked (silent), which
-never ping. [this task] is you; [just fired] has had its turn in the last 15 minutes.
+Below that you see which background tasks come next. They use the same bucket, except those marked (silent), which never
+ping. [this task] is you; [just fired] had its turn in the last 15 minutes.
 
 Before you ping, compare two regrets: tomorrow, would the person be sorrier that this message did not come, or that a
-later task on the list found the bucket empty? Ping only for the first. Health and sleep in the evening usually outweigh
-what can wait until the next conversation. Saying nothing is a good result.
+later task on the list found the bucket empty? Ping only for the first. Health and sleep in the evening usually matter
+more than what can wait until the next conversation. Saying nothing is a good result.
 
-A ping marked critical does not draw on the bucket. It is for what cannot wait and would do harm unsaid; it is counted,
-and the person sees the count. A ping that is refused costs nothing: do not look for a way around, let it go."""
+A ping marked critical does not use the bucket. It is for what cannot wait and would do harm if unsaid. It is counted,
+and the person sees the count. A refused ping costs nothing: do not look for a way around it, let it go."""
 
 ONE_PING: Final = "Send at most 1 ping or embed per bg session."
 
 
-def background_preamble(budget: PingBudget | None, schedule: Upcoming, now: Moment, zone: tzinfo | None = None) -> str:
-    """The volatile part: the bucket, the coming tasks, the limit of this run. `budget` None: the ping budget is off.
+def background_preamble(
+    budget: PingBudget | None, schedule: Upcoming, now: Moment, tz: Zone | tzinfo | None = None
+) -> str:
+    """The part that changes: the bucket, the coming tasks, the limit of this run. Without a `budget` the ping budget is
+    off.
 
-    The times are on the clock of `zone`, or of the budget's zone.
+    The times are on the clock of `tz`, or of the budget's zone.
 
     >>> from datetime import UTC, datetime
     >>> from nudge.attention.forward_schedule import upcoming
@@ -47,14 +50,14 @@ def background_preamble(budget: PingBudget | None, schedule: Upcoming, now: Mome
     Send at most 1 ping or embed per bg session.
     """
     if budget is None:
-        return f"{schedule.render(zone or UTC)}\n{ONE_PING}"
+        return f"{schedule.render(tz or UTC)}\n{ONE_PING}"
     return "\n".join(
-        (budget_line(budget, now), schedule.render(zone or budget.zone, budget.refill_us), ONE_PING),
+        (budget_line(budget, now), schedule.render(tz or budget.zone, budget.refill_us), ONE_PING),
     )
 
 
 def budget_line(budget: PingBudget, now: Moment) -> str:
-    """The state of the bucket in one line. The next refill is named only while something is missing."""
+    """The state of the bucket in one line. It names the next refill unless the bucket is full."""
     current = budget.refill(as_instant(now))
     waiting = current.next_refill(now)
     following = "" if waiting is None else f", next in {_minutes(waiting)} min"
@@ -65,11 +68,11 @@ def budget_line(budget: PingBudget, now: Moment) -> str:
 
 
 def _minutes(waiting: timedelta) -> int:
-    """Whole minutes, rounded up: after that many the ping is there."""
+    """Whole minutes, rounded up: by then the ping is there."""
     return -(-from_timedelta(waiting) // MINUTE)
 
 
-def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Instant) -> str:
+def ping_status(budget: PingBudget | None, claims: Sequence[Moment], now: Instant) -> str:
     """Status and today's totals.
 
     >>> from nudge.instants import Instant, HOUR
@@ -79,11 +82,11 @@ def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Insta
     Kept for routines with a reserve: 0.33 (next claim at 1:00 AM).
     """
     if budget is None:
-        return "Ping budget: off. Every rule of restraint but the bucket still holds."
+        return "Ping budget: off. All other rules still apply."
     current = budget.refill(now)
     pings = "1 ping" if current.daily_used == 1 else f"{current.daily_used} pings"
     lines = [budget_line(current, now), f"Today: {pings} used, {current.critical_used} of them critical."]
-    coming = [claim for claim in claims if claim >= now]
+    coming = [claim for claim in ordered(claims) if claim >= now]
     if coming:
         held = current.held_back(now, coming) / PING
         at = to_datetime(min(coming), current.zone).strftime("%I:%M %p").lstrip("0")
@@ -91,7 +94,7 @@ def ping_status(budget: PingBudget | None, claims: Sequence[Instant], now: Insta
     return "\n".join(lines)
 
 
-def ping_status_json(budget: PingBudget | None, claims: Sequence[Instant], now: Instant) -> dict[str, Any]:
+def ping_status_json(budget: PingBudget | None, claims: Sequence[Moment], now: Instant) -> dict[str, Any]:
     if budget is None:
         return {"ping_budget": "off"}
     current = budget.refill(now)
@@ -101,5 +104,5 @@ def ping_status_json(budget: PingBudget | None, claims: Sequence[Instant], now: 
         **current.to_json(),
         "next_refill_minutes": None if waiting is None else waiting.total_seconds() / 60,
         "held_back": current.held_back(now, claims) / PING,
-        "claims": [to_datetime(claim, current.zone).isoformat() for claim in claims if claim >= now],
+        "claims": [to_datetime(claim, current.zone).isoformat() for claim in ordered(claims) if claim >= now],
     }

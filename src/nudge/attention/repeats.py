@@ -1,9 +1,9 @@
 """Repeated nudges: the same thing is not said twice within 24 hours.
 
-Every ping carries a topic (a reminder's id, a routine, or a name the model gives) and a signature of the state it talks
+Every ping has a topic (a reminder's id, a routine, or a name the model gives) and a signature of the state it talks
 about. The signature ignores what changes by itself: "3 tasks are overdue since 18:30" and "4 tasks are overdue since
-19:15" tell the person the same thing, and a count-up would otherwise be a licence to nag. Saying more needs a changed
-state or a chain that was asked for.
+19:15" tell the person the same thing, and a growing number must not be a reason to nag. To speak again, the state must
+change, or the person must have asked for a chain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import MappingProxyType
 from nudge.instants import DAY, HOUR, Instant, Moment, as_instant, from_timedelta, to_datetime
 
 WINDOW = DAY
-"""Within this time the same topic with the same signature is a repetition; exactly 24 hours later it is not."""
+"""Within this time the same topic and signature is a repetition. Exactly 24 hours later it is not."""
 
 _SLACK = 3 * HOUR
 """Longer than any change of the clocks."""
@@ -56,7 +56,7 @@ _VERB_NUMBER = {"are": "is", "were": "was", "have": "has", "do": "does", "aren't
 
 
 def normalised(text: str) -> str:
-    """What is left of a text when numbers, times, dates, case, punctuation, spacing and plurals are taken out.
+    """The text without numbers, times, dates, case, punctuation, spacing and plurals.
 
     >>> normalised("3 tasks are overdue since 18:30!")
     'task is overdue since'
@@ -77,7 +77,7 @@ def _singular(word: str) -> str:
 
 
 def signature(text: str) -> str:
-    """The signature of what a ping says: short, stable, and without the person's words in it.
+    """The signature of what a ping says: short, stable, and without the person's words.
 
     >>> signature("Reply to Mary by Friday, 2 days left") == signature("reply to Mary by Monday: 1 day left!")
     True
@@ -89,7 +89,7 @@ def signature(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RepeatLedger:
-    """What was said when: the last instant of each topic and signature.
+    """When each topic and signature was last said.
 
     >>> from nudge.instants import HOUR, Instant
     >>> ledger = RepeatLedger().remember("inbox", signature("2 mails wait"), Instant(0))
@@ -104,9 +104,9 @@ class RepeatLedger:
     def repeats(self, topic: str, signature: str, at: Moment, zone: tzinfo = UTC) -> bool:
         """Whether this was said less than 24 hours before `at`.
 
-        Hours count on the clock and on the person's wall: on the day the clocks go forward, tonight's 20:30 is a day
-        after yesterday's 20:30, though only 23 hours have passed. Something said in the future, by a clock that was
-        wrong, counts only inside the same 24 hours.
+        Both elapsed and wall-clock hours count: on the day the clocks go forward, tonight's 20:30 is a day after
+        yesterday's 20:30, although only 23 hours have passed. Something said in the future, by a clock that was wrong,
+        counts only within the same 24 hours.
         """
         said = self.said.get((topic, signature))
         if said is None:
@@ -120,7 +120,7 @@ class RepeatLedger:
         return abs(_wall(instant, zone) - _wall(said, zone)) < WINDOW
 
     def remember(self, topic: str, signature: str, at: Moment) -> RepeatLedger:
-        """The ledger after a ping was sent. What is older than the window is forgotten."""
+        """Return the ledger after a ping was sent; this one stays as it is. Older ones are dropped."""
         instant = as_instant(at)
         kept = {key: said for key, said in self.said.items() if instant - said < WINDOW}
         kept[topic, signature] = instant

@@ -1,26 +1,27 @@
-"""The look-ahead reserve: what must stay in the bucket so that the routines which have a claim are served.
+"""The look-ahead reserve: what must stay in the bucket so that routines with a claim get their pings.
 
-A claim is a future instant at which a routine marked `reserve: true` will want one ping. Without the reserve a
-chatty afternoon empties the bucket and the evening routines, which matter most, find nothing.
+A claim is a future time at which a routine marked `reserve: true` will want one ping. Without the reserve a chatty
+afternoon empties the bucket, and the evening routines, which matter most, find nothing.
 
-Everything here is counted in microseconds of refilling: one ping is `refill_us`, a gap of that length gives one back.
-Walking backwards from the last claim, each claim needs one ping more and each gap needs that much less, never below
-nothing and never above a full bucket:
+Everything here is counted in microseconds of refill time: one ping is `refill_us`, and a gap that long gives one back.
+Going backwards from the last claim, each claim adds one ping and each gap takes off its length, but never below zero
+and never above a full bucket:
 
     needed before a claim  = min(full, needed after it + refill_us)
     needed before a gap    = max(0, needed after it - gap)
 
-A ping without a claim is granted when the bucket still holds `needed` after it. This is the same as playing the claims
-forward one by one, in one pass and as one number, which a database can compare in the statement that debits.
+A ping without a claim is granted if the bucket still holds `needed` after it. This gives the same result as playing
+the claims forward one by one, but in one pass and as one number, which a database can compare in the statement that
+takes the ping.
 
 Three edges:
-- Claims that even a full bucket could not meet (six at once on a capacity of five) ask for a full bucket and no more;
-  otherwise they would forbid every other ping for ever.
+- Claims that even a full bucket cannot meet (six at once with a capacity of five) reserve a full bucket and no more.
+  Otherwise they would block every other ping forever.
 - A claim further away than the horizon (capacity × refill) holds nothing back, unless nearer claims keep the bucket
   from recovering before it.
-- A claim in the past is over. One that is due but not yet served is handed in as due now.
+- A claim in the past is over. Pass one that is due but not served yet as due now.
 
-The holder of a claim is not held back by later claims: it takes what was kept for it.
+A routine with a claim is not held back by later claims: it takes what was kept for it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ PING = 1_000_000
 """Micro-pings in one ping."""
 
 CLAIM_GRACE = MINUTE
-"""How long after a claim somebody who waits for it looks again: by then its routine has had its chance to speak."""
+"""Whoever waits for a claim to pass looks again this long after it: by then its routine had its chance to speak."""
 
 
 def ordered(claims: Iterable[Moment]) -> list[Instant]:
@@ -43,7 +44,7 @@ def ordered(claims: Iterable[Moment]) -> list[Instant]:
 
 
 def held_us(claims: Sequence[Instant], now: Instant, capacity: int, refill_us: int) -> int:
-    """How much must be in the bucket at `now` to meet every claim from `now` on; `claims` are in order.
+    """How much must be in the bucket at `now` to meet every claim from `now` on. `claims` must be in order.
 
     A claim exactly at `now` counts.
     """
@@ -55,15 +56,15 @@ def held_us(claims: Sequence[Instant], now: Instant, capacity: int, refill_us: i
 
 
 def held_pings(claims: Sequence[Instant], now: Instant, capacity: int, refill_us: int) -> int:
-    """The same in micro-pings, rounded up: a claim is never short by a fraction."""
+    """The same in micro-pings, rounded up, so that no claim is short by a fraction."""
     return -(-held_us(claims, now, capacity, refill_us) // (refill_us // PING))
 
 
 def free_at(level_us: int, claims: Sequence[Instant], now: Instant, capacity: int, refill_us: int) -> Instant:
-    """The first instant from `now` on at which a ping without a claim is granted, if only the claims take meanwhile.
+    """The first instant from `now` on at which a ping without a claim is granted, if only claims take pings until then.
 
-    Between two claims waiting helps only until there is one whole ping: from then on what the claims need grows as
-    fast as the bucket. So one look per gap is enough.
+    Between two claims, waiting helps only until there is one whole ping: from then on the claims need more as fast as
+    the bucket fills. So one look per gap is enough.
     """
     grain = refill_us // PING
     full = capacity * refill_us

@@ -1,27 +1,29 @@
-"""What the person says about being interrupted, recognised by rule.
+"""What the person says about being interrupted, recognised by rule, and what is in force after it.
 
-The model may understand more, but these must work when it fails: "busy" and "focusing" (two hours), "leave me alone"
-(until the person writes again), "30 more min" (ask again in 30).
+The model may understand more, but these must work even when it fails: "busy" and "focusing" (two hours), "leave me
+alone" (until the person writes again), "30 more min" (check back in 30).
 
-A phrase counts when a clause begins with it, politeness and adverbs aside, and when the speaker means themselves and
+A phrase counts if a clause begins with it, apart from politeness and adverbs, and if the speaker means themselves and
 now. So "business is slow", "I'm not busy", "Mary is busy", "was it a busy day?", "busy tomorrow" and "stop messaging me
-about sleep" are none. In doubt the rule says nothing: the model reads the message too.
+about sleep" do not count. When in doubt the rule stays silent: the model reads the message too.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import Any
 
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant
+from nudge.instants import HOUR, MINUTE, Instant
+from nudge.queue.records import moment_or_none
 
 BUSY_FOR = 2 * HOUR
 LONGEST = 24 * HOUR
-"""A longer delay is no delay any more ("5000 more minutes") and is not recognised."""
+"""A longer delay ("5000 more minutes") is not recognised."""
 
-_READ = 1000  # characters; who wants to be left alone says so early
+_READ = 1000  # characters; people who want to be left alone say so early
 
 
 class RestraintKind(StrEnum):
@@ -32,7 +34,7 @@ class RestraintKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Restraint:
-    """What was asked for, and for how many microseconds; None means until the person writes again."""
+    """What the person asked for, and for how many microseconds; None means until they write again."""
 
     kind: RestraintKind
     duration: int | None = None
@@ -132,7 +134,7 @@ def _as_word(match: re.Match[str]) -> str:
 
 
 def _clauses(text: str) -> list[str]:
-    """The clauses of a message in lower case with amounts as words; a question keeps its mark."""
+    """The clauses of a message, in lower case and with amounts as words. A question keeps its mark."""
     plain = re.sub(r"[@_*~\"“”]+", " ", text[:_READ].lower().replace("’", "'").replace("‘", "'").replace("‑", "-"))
     spaced = re.sub(r"\bthe next (?=hour\b)", "the next one ", re.sub(r"[ \t]+", " ", plain))
     timed = _AMOUNT.sub(_as_word, spaced)
@@ -198,7 +200,7 @@ _IN_PART = re.compile(
     r"^ (?:about|(?:that|this|too) (?:much|often)|every|when(?:ever)?|if|during|after|before|in the|on"
     r"|at(?! least))\b"
 )
-"""Not about this, not then: a preference, and no wish for silence now."""
+"""Not about this, or not then: a preference, not a request for silence now."""
 
 _ASKING_FOR = _some(
     "i(?: just| still)? need", "i'll need", "i want", "i'd like", "give me", "gimme", "let me have", "let me get",
@@ -220,45 +222,69 @@ _BACK_IN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Availability:
-    """What the person has said about being interrupted so far, as instants.
+class Requests:
+    """What the person has asked for about being interrupted. An instant that has passed asks for nothing.
 
-    >>> quiet = Availability().heard("leave me alone", Instant(0))
-    >>> quiet.seen_active(Instant(HOUR)).left_alone, quiet.heard("hi", Instant(HOUR)).left_alone
+    >>> alone = Requests().after(recognise("leave me alone"), Instant(0))
+    >>> alone.left_alone, alone.after(recognise("hi"), Instant(HOUR)).left_alone
     (True, False)
     """
 
-    last_conversation: Instant | None = None
-    busy_until: Instant | None = None
     quiet_until: Instant | None = None
+    busy_until: Instant | None = None
     left_alone: bool = False
-    ask_again_at: Instant | None = None
+    delayed_until: Instant | None = None
 
-    def heard(self, text: str, now: Moment) -> Availability:
-        """After a conversational message. It ends "leave me alone", unless it says so again.
+    def after(self, restraint: Restraint | None, said_at: Instant, now: Instant | None = None) -> Requests:
+        """Return the requests after a message of the person, which asks for `restraint` or for none.
 
-        "Busy" goes on when the person says something else: a short answer is no end of the work. A delay replaces the
-        one before it.
+        Any message ends "leave me alone", unless it says so again. "Busy" goes on when the person says something else:
+        a short answer does not end the work. A delay replaces the one before it; one that is over by `now` is none.
         """
-        instant = as_instant(now)
-        heard = replace(self, last_conversation=instant, left_alone=False)
-        match recognise(text):
-            case Restraint(RestraintKind.BUSY, int(duration)):
-                return replace(heard, busy_until=Instant(instant + duration))
-            case Restraint(RestraintKind.LEFT_ALONE, int(duration)):
-                return replace(heard, quiet_until=_later(self.quiet_until, Instant(instant + duration)))
-            case Restraint(RestraintKind.LEFT_ALONE):
-                return replace(heard, left_alone=True)
-            case Restraint(RestraintKind.ASK_AGAIN, int(duration)):
-                return replace(heard, ask_again_at=Instant(instant + duration))
-            case _:
-                return heard
+        heard = replace(self, left_alone=False)
+        if restraint is None:
+            return heard
+        if restraint.duration is None:
+            return replace(heard, left_alone=True)
+        until = Instant(said_at + restraint.duration)
+        match restraint.kind:
+            case RestraintKind.LEFT_ALONE:
+                return heard.quieter(until)
+            case RestraintKind.BUSY:
+                return replace(heard, busy_until=until)
+            case RestraintKind.ASK_AGAIN:
+                return heard if until <= (said_at if now is None else now) else replace(heard, delayed_until=until)
 
-    def seen_active(self, now: Moment) -> Availability:
-        """After an activity signal: a phone that was unlocked has said nothing, so nothing changes."""
-        as_instant(now)
-        return self
+    def quiet(self, until: Instant | None) -> Requests:
+        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone" alike."""
+        if until is None:
+            return Requests(delayed_until=self.delayed_until)
+        return replace(self, quiet_until=until)
+
+    def quieter(self, until: Instant) -> Requests:
+        """Return the requests with quiet until then at least: a longer quiet of the person's stays."""
+        return replace(self, quiet_until=until if self.quiet_until is None else max(until, self.quiet_until))
+
+    def lifts(self, before: Requests) -> bool:
+        """Whether something that was held back before may go out sooner now."""
+        return (
+            (before.left_alone and not self.left_alone)
+            or _sooner(self.quiet_until, before.quiet_until)
+            or _sooner(self.busy_until, before.busy_until)
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: Any) -> Requests:
+        return cls(
+            moment_or_none(data["quiet_until"]),
+            moment_or_none(data["busy_until"]),
+            bool(data["left_alone"]),
+            moment_or_none(data["delayed_until"]),
+        )
 
 
-def _later(one: Instant | None, other: Instant) -> Instant:
-    return other if one is None else max(one, other)
+def _sooner(after: Instant | None, before: Instant | None) -> bool:
+    return before is not None and (after is None or after < before)

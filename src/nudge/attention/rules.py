@@ -1,24 +1,25 @@
 """The gate: may this reach the person now?
 
-One pure function, used by every path that can reach the person. The rules are asked in a fixed order and the first
-that objects decides and is recorded:
+One pure function, used by every path that can reach the person. The rules are checked in a fixed order. The first that
+objects decides, and is recorded:
 
     silent task → quiet hours → quiet mode, "leave me alone" → conversation → repeated, bedtime limit
     → one ping per run → busy → bucket with look-ahead reserve
 
-`critical` passes the last three only. A refusal costs nothing. A reply to the person is no ping: it is free and always
-goes out.
+`critical` passes the last three only. A refusal costs nothing. A reply to the person is not a ping: it is free and
+always goes out.
 
-What the person asked for is deferred to the end of the window that suppresses it, everything else is dropped with its
+What the person asked for is deferred to the end of the window that suppresses it. Everything else is dropped with its
 reason. What the person set for a time themselves is delivered at that time: quiet hours, a conversation, "busy" and an
-empty bucket do not hold it up, and it takes no ping, since it is not unsolicited. Only three things do: a silent task
-stays silent, and `/quiet` and "leave me alone", which are the person's own word too, defer it.
+empty bucket do not hold it up, and it takes no ping, because it is not unsolicited. Three things still count: a silent
+task stays silent, and `/quiet` and "leave me alone" defer it, because the person asked for those too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, tzinfo
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from datetime import UTC, datetime, tzinfo
 from enum import Enum, StrEnum
 
 from nudge.attention.bedtime import MAX_A_NIGHT
@@ -26,33 +27,33 @@ from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.reserve import PING
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant
+from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
 CONVERSATION = 5 * MINUTE
-"""So long after the person's last message a conversation is going on; exactly five minutes later it is over."""
+"""A conversation lasts this long after the person's last message. Exactly five minutes later it is over."""
 
 LEFT_ALONE_RECHECK = HOUR
-"""Nobody knows when "leave me alone" ends. What waits for it asks again after this time, and at the person's next
-conversational message."""
+"""Nobody knows when "leave me alone" ends. What waits for it is looked at again after this time, and as soon as the
+person writes."""
 
 RUN_RECHECK = MINUTE
-"""What the person asked for and could not be said in a run that had spoken already is tried again after this time."""
+"""If a run has sent its ping already, what the person asked for is tried again after this time."""
 
 
 class Rule(Enum):
-    """What can stand between a message and the person: a stable name for the outcome, a sentence for the person."""
+    """What can keep a message from the person: a stable name for the outcome, and a sentence for the person."""
 
     SILENT = ("silent-task", "This task is marked silent, so it never pings.")
-    QUIET_HOURS = ("quiet-hours", "It fell into the quiet hours.")
+    QUIET_HOURS = ("quiet-hours", "It fell in your quiet hours.")
     QUIET_MODE = ("quiet-mode", "Quiet mode was on.")
-    LEFT_ALONE = ("left-alone", "You asked to be left alone and had not written since.")
-    CONVERSATION = ("conversation", "A conversation was going on, with your last message less than 5 minutes old.")
-    REPEATED = ("repeated", "The same thing had been said less than 24 hours before.")
-    BEDTIME_LIMIT = ("bedtime-limit", "There had been three bedtime messages that night.")
+    LEFT_ALONE = ("left-alone", "You asked to be left alone and hadn't written since.")
+    CONVERSATION = ("conversation", "You were in a conversation: your last message was less than 5 minutes old.")
+    REPEATED = ("repeated", "The same thing was said less than 24 hours earlier.")
+    BEDTIME_LIMIT = ("bedtime-limit", "There were already three bedtime messages that night.")
     ONE_PER_RUN = ("one-per-run", "This run had already sent its one ping.")
-    BUSY = ("busy", "You had said that you were busy.")
+    BUSY = ("busy", "You said you were busy.")
     BUCKET_EMPTY = ("bucket-empty", "The ping budget was used up.")
-    BUCKET_RESERVED = ("bucket-reserved", "The pings that were left are kept for routines with a reserve.")
+    BUCKET_RESERVED = ("bucket-reserved", "The pings left are reserved for routines.")
 
     sentence: str
 
@@ -85,18 +86,25 @@ class Takes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """It may go out. To take the ping, debit where the level is still `at_least` micro-pings, or ask again."""
+    """It may go out. Take the ping only while the level is still `at_least` micro-pings; otherwise decide again."""
 
     takes: Takes = Takes.NOTHING
     at_least: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Defer:
-    """Not now: ask again at `until`, which is always after now."""
+    """Not now: decide again at `until`, which is always after now."""
 
     until: Instant
     rule: Rule
+
+    def __repr__(self) -> str:
+        return f"Defer(until {rfc3339(self.until)}, rule={self.rule!r})"
+
+    def local(self, tz: Zone | tzinfo = UTC) -> datetime:
+        """`until` as a datetime in that zone."""
+        return to_datetime(self.until, as_zone(tz))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +117,16 @@ class Refuse:
 Decision = Allow | Defer | Refuse
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Candidate:
     """A message that wants to go out.
 
-    `asked_by_person`: a reminder the person asked for, a routine or briefing they wrote down; deferred, not dropped.
-    `set_for_time`: the person chose this very time.
-    `run_pings`: pings this run has sent already.
-    `has_claim`: a routine with `reserve: true` at its own time, which later claims do not hold back.
-    `topic`, `signature`: what it is about, see `nudge.attention.repeats`; without both nothing counts as repeated.
-    `chain`: the next link of an explicit chain, which may say the same again. So may what the person asked for.
+    `asked_by_person`: a reminder the person asked for, or a routine or briefing they wrote down. Deferred, not dropped.
+    `set_for_time`: the person chose this exact time.
+    `run_pings`: how many pings this run has sent already.
+    `has_claim`: a routine with `reserve: true` at its own time. Later claims do not hold it back.
+    `topic`, `signature`: what it is about, see `nudge.attention.repeats`. Without both, nothing counts as repeated.
+    `chain`: the next link of an explicit chain, which may repeat itself. So may what the person asked for.
     `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
     """
 
@@ -132,27 +140,49 @@ class Candidate:
     topic: str | None = None
     signature: str | None = None
     chain: bool = False
-    due_at: Instant | None = None
+    due_at: Moment | None = None
+
+    def __repr__(self) -> str:
+        return _what_is_set(self)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Attention:
-    """What the gate knows about the person. `budget` None means that the ping budget is off.
+    """What the gate knows about the person. Without a `budget` the ping budget is off.
 
-    `claims` are the coming instants of routines with a reserve; for one that is due and has not spoken yet, hand in the
-    present instant. `bedtime_sent` is the count of this night.
+    `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
+    current time. `bedtime_sent` is this night's count. Times are aware datetimes or instants, `tz` a zone or its name.
     """
 
     quiet_hours: QuietHours | None = None
-    quiet_until: Instant | None = None
+    quiet_until: Moment | None = None
     left_alone: bool = False
-    last_conversation: Instant | None = None
-    busy_until: Instant | None = None
+    last_conversation: Moment | None = None
+    busy_until: Moment | None = None
     budget: PingBudget | None = None
-    claims: tuple[Instant, ...] = ()
+    claims: Sequence[Moment] = ()
     repeats: RepeatLedger = field(default_factory=RepeatLedger)
     bedtime_sent: int = 0
-    zone: tzinfo = UTC
+    tz: Zone | tzinfo = UTC
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.tz, tzinfo):
+            object.__setattr__(self, "tz", as_zone(self.tz))
+
+    def __repr__(self) -> str:
+        return _what_is_set(self)
+
+
+def _what_is_set(value: Candidate | Attention) -> str:
+    """A repr with only the fields that differ from their defaults, and times that can be read."""
+    shown = []
+    for one in fields(value):
+        found = getattr(value, one.name)
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        if found != default:
+            is_time = one.name.endswith(("_until", "_at", "_conversation"))
+            shown.append(f"{one.name}={rfc3339(as_instant(found)) if is_time else repr(found)}")
+    return f"{type(value).__name__}({', '.join(shown)})"
 
 
 _FREE = Allow()
@@ -163,11 +193,11 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
 
     >>> from datetime import UTC, datetime, timedelta
     >>> evening = datetime(2026, 2, 20, 19, tzinfo=UTC)
-    >>> busy = Attention(busy_until=as_instant(evening + timedelta(hours=2)), budget=PingBudget.at(evening))
+    >>> busy = Attention(busy_until=evening + timedelta(hours=2), budget=PingBudget.at(evening))
     >>> decide(busy, Candidate(Kind.HEARTBEAT), evening).rule.value
     'busy'
-    >>> (decide(busy, Candidate(Kind.REMINDER, asked_by_person=True), evening).until - as_instant(evening)) // HOUR
-    2
+    >>> decide(busy, Candidate(Kind.REMINDER, asked_by_person=True), evening)
+    Defer(until 2026-02-20T21:00:00+00:00, rule=<Rule.BUSY: 'busy'>)
     >>> decide(busy, Candidate(Kind.ROUTINE, critical=True), evening)
     Allow(takes=<Takes.CRITICAL: 'critical'>, at_least=0)
     """
@@ -179,13 +209,13 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
     exact = candidate.set_for_time
     if state.quiet_hours is not None and not exact and (end := state.quiet_hours.end_if_inside(at)) is not None:
         return _held(candidate, Rule.QUIET_HOURS, end)
-    if state.quiet_until is not None and at < state.quiet_until:
-        return _held(candidate, Rule.QUIET_MODE, state.quiet_until)
+    if state.quiet_until is not None and at < (quiet_until := as_instant(state.quiet_until)):
+        return _held(candidate, Rule.QUIET_MODE, quiet_until)
     if state.left_alone:
         return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
     if exact:
         return _FREE
-    said = state.last_conversation
+    said = None if state.last_conversation is None else as_instant(state.last_conversation)
     if said is not None and -CONVERSATION < at - said < CONVERSATION:
         return _held(candidate, Rule.CONVERSATION, Instant(said + CONVERSATION))
     if _is_repeated(state, candidate, at):
@@ -196,8 +226,8 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _FREE if state.budget is None else Allow(Takes.CRITICAL)
     if candidate.run_pings > 0:
         return _held(candidate, Rule.ONE_PER_RUN, Instant(at + RUN_RECHECK))
-    if state.busy_until is not None and at < state.busy_until:
-        return _held(candidate, Rule.BUSY, state.busy_until)
+    if state.busy_until is not None and at < (busy_until := as_instant(state.busy_until)):
+        return _held(candidate, Rule.BUSY, busy_until)
     if state.budget is None:
         return _FREE
     return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at)
@@ -213,11 +243,11 @@ def _is_repeated(state: Attention, candidate: Candidate, now: Instant) -> bool:
     if candidate.topic is None or candidate.signature is None or candidate.chain or candidate.asked_by_person:
         return False
     slot = now if candidate.due_at is None else candidate.due_at
-    return state.repeats.repeats(candidate.topic, candidate.signature, slot, state.zone)
+    return state.repeats.repeats(candidate.topic, candidate.signature, slot, as_zone(state.tz))
 
 
-def _from_bucket(budget: PingBudget, claims: tuple[Instant, ...], candidate: Candidate, now: Instant) -> Decision:
-    """The last rule. Which of its two names it gets says whether waiting for a refill is enough."""
+def _from_bucket(budget: PingBudget, claims: Sequence[Moment], candidate: Candidate, now: Instant) -> Decision:
+    """The last rule. Its name says whether waiting for a refill is enough."""
     level = budget.level_at(now)
     at_least = budget.at_least(now, claims)
     if level >= at_least:

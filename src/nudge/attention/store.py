@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.bucket import PingBudget
+from nudge.attention.restraint import Requests
 from nudge.instants import Instant
 from nudge.queue.store import QueueStore
 
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AttentionRow:
-    """`budget` has the zone UTC: the caller puts the person's in its place."""
+    """`budget` is in UTC: the gate puts it into the person's zone."""
 
     budget: PingBudget
-    quiet_until: Instant | None = None
-    left_alone: bool = False
-    busy_until: Instant | None = None
-    delayed_until: Instant | None = None
+    requests: Requests = field(default_factory=Requests)
     last_conversation: Instant | None = None
     last_activity: Instant | None = None
     bedtime: BedtimeCount = field(default_factory=BedtimeCount)

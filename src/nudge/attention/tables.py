@@ -1,3 +1,5 @@
+"""The attention of each agent's person in the database."""
+
 from __future__ import annotations
 
 from datetime import date
@@ -5,6 +7,7 @@ from datetime import date
 from nudge.attention.bedtime import BedtimeCount
 from nudge.attention.bucket import PingBudget
 from nudge.attention.reserve import PING
+from nudge.attention.restraint import Requests
 from nudge.attention.store import AttentionRow
 from nudge.database import Database, Row
 from nudge.instants import DAY, Instant
@@ -17,37 +20,36 @@ class AttentionTable:
         self._db = database
 
     async def get(self, agent: str, *, to_change: bool = False) -> AttentionRow | None:
-        """`to_change`, inside a transaction, keeps others from changing the row until its end."""
+        """With `to_change`, inside a transaction, nobody else can change the row until it ends."""
         row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
         return _row(row) if row else None
 
     async def create(self, agent: str, capacity: int, refill_minutes: int, now: Instant, today: date) -> None:
-        """A full bucket and a person who wants nothing in particular; leaves a row that is there alone."""
+        """Add a row with a full bucket and no requests. An existing row stays as it is."""
         params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
         await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
 
-    async def set_quiet(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_quiet", {"agent": agent, "until": until})
-
-    async def set_busy(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_busy", {"agent": agent, "until": until})
-
-    async def set_delayed(self, agent: str, until: Instant | None) -> None:
-        await self._db.run("attention_set_delayed", {"agent": agent, "until": until})
-
-    async def set_left_alone(self, agent: str, on: bool) -> None:
-        await self._db.run("attention_set_left_alone", {"agent": agent, "on": int(on)})
+    async def set_requests(self, agent: str, requests: Requests) -> None:
+        """Replace all of them. To change one, read the row `to_change` first."""
+        params = {
+            "agent": agent,
+            "quiet_until": requests.quiet_until,
+            "busy_until": requests.busy_until,
+            "left_alone": int(requests.left_alone),
+            "delayed_until": requests.delayed_until,
+        }
+        await self._db.run("attention_set_requests", params)
 
     async def conversation(self, agent: str, now: Instant) -> None:
-        """The person wrote: a conversation is going on, and "leave me alone" is over."""
+        """Note when the person last wrote."""
         await self._db.run("attention_conversation", {"agent": agent, "now": now})
 
     async def activity(self, agent: str, now: Instant) -> None:
-        """The phone gave a sign of life. It lifts nothing."""
+        """Note when the phone last gave a sign of life. It lifts nothing."""
         await self._db.run("attention_activity", {"agent": agent, "now": now})
 
     async def set_bucket(self, agent: str, budget: PingBudget) -> None:
-        """Another size, rate or level; the counters stay."""
+        """Set another size, rate or level. The counters stay."""
         params = {
             "agent": agent,
             "capacity": budget.capacity,
@@ -58,7 +60,7 @@ class AttentionTable:
         await self._db.run("attention_set_bucket", params)
 
     async def take_ping(self, agent: str, now: Instant, today: date, at_least: int) -> bool:
-        """Debit one ping if the level is `at_least` so many micro-pings; one statement, True if it took one."""
+        """Take one ping if the level is at least `at_least` micro-pings, in one statement. True if it took one."""
         params = {"agent": agent, "now": now, "today": today.isoformat(), "at_least": at_least}
         return await self._db.run("attention_take_ping", params) > 0
 
@@ -92,10 +94,7 @@ def _row(row: Row) -> AttentionRow:
     )
     return AttentionRow(
         budget,
-        row["quiet_until"],
-        bool(row["left_alone"]),
-        row["busy_until"],
-        row["delayed_until"],
+        Requests(row["quiet_until"], row["busy_until"], bool(row["left_alone"]), row["delayed_until"]),
         row["last_conversation"],
         row["last_activity"],
         BedtimeCount(night, row["bedtime_sent"]),

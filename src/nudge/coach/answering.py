@@ -20,6 +20,7 @@ from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableE
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, StopReason, text_reply
 from nudge.queue.records import Record, moment, moment_or_none
+from nudge.spending.budgets import SpendingStatus
 
 log = logging.getLogger("nudge.answering")
 
@@ -60,6 +61,8 @@ class Spender(Protocol):
         ...
 
     async def asleep(self, agent: str, now: Instant) -> bool: ...
+
+    async def state(self, agent: str, now: Instant) -> SpendingStatus: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,13 @@ class Answering:
     async def asleep(self, agent: str, now: Instant) -> bool:
         """Whether the agent may not ask any model now. The rules cost nothing and never sleep."""
         return self._spender is not None and await self._spender.asleep(agent, now)
+
+    async def rests_until(self, agent: str, now: Instant) -> Instant | None:
+        """Until when no new task is begun, None if one may be: from 90 % of the day's money on there is none."""
+        if self._spender is None:
+            return None
+        status = await self._spender.state(agent, now)
+        return None if status.state.may_start_task else status.refresh_at
 
     async def answer(
         self, agent: str, facts: CoachFacts, request: ModelRequest, now: Instant, *, waited_for: bool

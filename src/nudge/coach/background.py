@@ -6,23 +6,20 @@ until the agent is idle waits for the end of a conversation. While the agent sle
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
-from nudge.attention.forward_schedule import UpcomingTask, upcoming
+from nudge.attention.forward_schedule import upcoming
 from nudge.attention.gate import Gate
 from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import RULES, Answering
-from nudge.coach.background_prompt import background_prompt
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
-from nudge.coach.facts import Purpose as FactsPurpose
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import Desk
+from nudge.coach.fact_reader import FactReader
+from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.messages import Ping, Pings
+from nudge.coach.person_reminders import BUTTONS
+from nudge.coach.prompts import background_prompt
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelRequest, Purpose, cached, user
@@ -31,23 +28,13 @@ from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
+from nudge.reminders.service import Reminders
 from nudge.reminders.text import counted
 from nudge.spending.lifecycle import AsleepError
 
 ANSWER_TOKENS = 400
 LOOK_AGAIN = HOUR
 """After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
-
-UpcomingOf = Callable[[str, Instant], Awaitable[Sequence[UpcomingTask]]]
-RestsUntil = Callable[[str, Instant], Awaitable[Instant | None]]
-"""Until when an agent may ask no model; None while it may."""
-
-
-class Replied(Protocol):
-    """Told what the agent answered to a letter, so that a condition in words can end its reminder. `judged` is False
-    where rules answered: they cannot judge one."""
-
-    async def __call__(self, about: int | str, text: str, now: Instant, *, judged: bool) -> object: ...
 
 
 def letters_timer(agent: str, now: Instant) -> Timer:
@@ -59,22 +46,18 @@ class Background:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        facts: FactReader,
         gate: Gate,
         answering: Answering,
-        speaking: Speaking,
-        upcoming_of: UpcomingOf,
-        rests_until: RestsUntil,
-        replied: Replied,
+        pings: Pings,
+        reminders: Reminders,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._facts = facts
         self._gate = gate
         self._answering = answering
-        self._speaking = speaking
-        self._upcoming_of = upcoming_of
-        self._rests_until = rests_until
-        self._replied = replied
+        self._pings = pings
+        self._reminders = reminders
 
     async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
         """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end."""
@@ -104,7 +87,7 @@ class Background:
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
             said = decision.message or (SKIP if decision.action is Action.OK else text)
-            await self._replied(letter.id, said, now, judged=judged)
+            await self._reminders.agent_replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)
             if decision.speaks and words:
                 await self._speak(settlement, letter, words, now)
@@ -117,7 +100,7 @@ class Background:
 
     async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
         """Until when a letter must wait, or None."""
-        rest = await self._rests_until(agent, now)
+        rest = await self._answering.rests_until(agent, now)
         if rest is not None and rest > now:
             return rest
         if letter.priority is Priority.IDLE:
@@ -129,17 +112,15 @@ class Background:
         return decision.until if isinstance(decision, Defer) else None
 
     async def _think(self, firing: Firing, letter: Letter) -> tuple[Decision, str, bool]:
-        """The decision, the answer's text, and whether a model gave it."""
+        """The decision, the answer's text, and whether a model gave it: rules cannot judge a condition in words."""
         agent, now = firing.timer.agent, firing.now
-        targets = self._desk.targets(agent)
+        targets = self._facts.targets(agent)
         state = await self._gate.state(agent, now)
         ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
-        schedule = upcoming(await self._upcoming_of(agent, now), now, this)
+        schedule = upcoming(await self._reminders.upcoming(agent, now), now, this)
         preamble = background_preamble(state.budget, schedule, now, targets.zone)
-        prompt = background_prompt(
-            self._desk.documents(agent), counted(letter.body, letter.count), preamble, now, targets
-        )
+        prompt = background_prompt(self._facts.texts(agent), counted(letter.body, letter.count), preamble, now, targets)
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
@@ -149,14 +130,14 @@ class Background:
             schema=DECISION_SCHEMA,
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
-        facts = await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body)
+        facts = await self._facts.for_heartbeat(agent, now, task=letter.body)
         answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
         return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))
-        words = Words(text, "routine", candidate, f"{_name(letter)} spoke.", BUTTONS)
-        await self._speaking.say(settlement, words, now)
+        ping = Ping(text, "routine", candidate, f"{_name(letter)} sent a message.", BUTTONS)
+        await self._pings.send(settlement, ping, now)
 
     async def _postpone(self, letter: Letter, settlement: Settlement) -> None:
         """The gate said later. The letter is put back as it was, so that the run is made again at that time."""

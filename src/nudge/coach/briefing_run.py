@@ -6,25 +6,31 @@ nor a changed target says it twice; one that was missed is told late, or counts 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from datetime import timedelta
-
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Answering
-from nudge.coach.bedtime import bedtime_nudge, next_look_at
-from nudge.coach.briefing_prompt import briefing_prompt
-from nudge.coach.briefings import Briefing, folds_into_review, next_due, opens_with_morning, period_key
-from nudge.coach.decisions import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.briefings import (
+    PLANS,
+    Briefing,
+    bedtime_nudge,
+    folds_into_review,
+    next_due,
+    next_look_at,
+    opens_with_morning,
+    period_key,
+    start_of_period,
+)
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachState
-from nudge.coach.facts import Purpose as FactsPurpose
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
+from nudge.coach.person_reminders import BUTTONS
+from nudge.coach.prompts import briefing_prompt
+from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
-from nudge.coach.unasked import Speaking, Words, fired, note_objection
 from nudge.errors import RetryableError
-from nudge.instants import DAY, HOUR, MINUTE, Instant, local_date, start_of_day
+from nudge.instants import HOUR, MINUTE, Instant, local_date
 from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
@@ -35,15 +41,6 @@ ANSWER_TOKENS = 500
 LOOK_AGAIN = 15 * MINUTE
 """While somebody who may still come back is away in the hours around bedtime."""
 
-TOO_LATE = {
-    Briefing.MORNING: 6 * HOUR,
-    Briefing.WEEKLY_REVIEW: DAY,
-    Briefing.MONTHLY: 3 * DAY,
-}
-
-OpenReview = Callable[[str, Instant, str], Awaitable[None]]
-"""Start the weekly review: (agent, now, opening). Part of the caller's transaction."""
-
 
 class Briefings:
     """The handler of briefings, and their timers."""
@@ -51,16 +48,16 @@ class Briefings:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        facts: FactReader,
         answering: Answering,
-        speaking: Speaking,
-        open_review: OpenReview,
+        pings: Pings,
+        review: ReviewTalk,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._facts = facts
         self._answering = answering
-        self._speaking = speaking
-        self._open_review = open_review
+        self._pings = pings
+        self._review = review
 
     async def schedule(self, agent: str, now: Instant) -> None:
         """See to it that every kind has its timer at the time the targets say. One that is due already, was put off or
@@ -86,11 +83,11 @@ class Briefings:
             async with firing.settle() as settlement:
                 settlement.outcome(*why_not)
                 if why_not[0] is Result.MISSED:
-                    settlement.feed("missed", f"The {_name(kind)} was missed.")
+                    settlement.feed("missed", f"Missed the {PLANS[kind].title}.")
                 await self._go_on(settlement, kind)
             return
         candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot)
-        objection = await self._speaking.objection(agent, candidate, now)
+        objection = await self._pings.objection(agent, candidate, now)
         opens = kind is not Briefing.WEEKLY_REVIEW or await self._opens_the_day(agent, slot, now)
         text = await self._words(firing, kind) if opens and objection is None else ""
         async with firing.settle() as settlement:
@@ -99,10 +96,10 @@ class Briefings:
             elif kind is Briefing.WEEKLY_REVIEW:
                 await self._begin_review(settlement, candidate, text)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             else:
-                words = Words(text, KIND, candidate, f"The {_name(kind)}.")
-                if await self._speaking.say(settlement, words, now):
+                ping = Ping(text, KIND, candidate, f"The {PLANS[kind].title}.")
+                if await self._pings.send(settlement, ping, now):
                     await self._claim(agent, kind, slot, now)
             if settlement.following is None:
                 await self._go_on(settlement, kind)
@@ -113,11 +110,11 @@ class Briefings:
 
     async def _why_not(self, agent: str, kind: Briefing, slot: Instant, now: Instant) -> tuple[Result, str] | None:
         """Why this one is not told at all, or None."""
-        targets = self._desk.targets(agent)
-        if late_by(slot, now) > TOO_LATE[kind]:
-            return Result.MISSED, f"It was more than {TOO_LATE[kind] // HOUR} hours late."
+        targets = self._facts.targets(agent)
+        if late_by(slot, now) > PLANS[kind].too_late:
+            return Result.MISSED, f"More than {PLANS[kind].too_late // HOUR} hours late."
         if await self._told(agent, kind, slot, targets):
-            return Result.SKIPPED, "It was told already in this period."
+            return Result.SKIPPED, "Already sent for this period."
         if kind is Briefing.MORNING and folds_into_review(slot, targets):
             review = next_due(Briefing.WEEKLY_REVIEW, Instant(slot - 1), targets)
             if not await self._told(agent, Briefing.WEEKLY_REVIEW, review, targets):
@@ -126,7 +123,7 @@ class Briefings:
 
     async def _opens_the_day(self, agent: str, slot: Instant, now: Instant) -> bool:
         """Whether the review that is due then also says good morning: on its own day, and if nobody has."""
-        targets = self._desk.targets(agent)
+        targets = self._facts.targets(agent)
         if not opens_with_morning(slot, targets) or local_date(now, targets.zone) != local_date(slot, targets.zone):
             return False
         return not await self._told(agent, Briefing.MORNING, now, targets)
@@ -134,44 +131,42 @@ class Briefings:
     async def _begin_review(self, settlement: Settlement, candidate: Candidate, opening: str) -> None:
         """The review starts like any briefing: the gate is asked. The questions after the first are replies."""
         timer, now = settlement.timer, settlement.now
-        if not await self._speaking.may_say(settlement, candidate, now):
+        if not await self._pings.admit(settlement, candidate, now):
             return
         await self._claim(timer.agent, Briefing.WEEKLY_REVIEW, timer.slot_at, now)
         if opening:
             await self._claim(timer.agent, Briefing.MORNING, now, now)
-        await self._open_review(timer.agent, now, opening)
-        settlement.outcome(fired(settlement), "The weekly review began.")
+        await self._review.start(timer.agent, now, opening)
+        settlement.outcome(fired(settlement), "The weekly review.")
 
     async def _bedtime(self, firing: Firing) -> None:
         """One look at bedtime: say the next of the three, or look again later tonight, or leave it for the next."""
         agent, now = firing.timer.agent, firing.now
-        targets = self._desk.targets(agent)
-        state = await self._desk.state(agent, now)
+        targets = self._facts.targets(agent)
+        state = await self._facts.state(agent, now)
         verdict = bedtime_nudge(now, targets, state)
         text, objection = "", None
         candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
         if verdict.tone is not None:
-            objection = await self._speaking.objection(agent, candidate, now)
+            objection = await self._pings.objection(agent, candidate, now)
             text = await self.bedtime_words(firing, verdict.tone) if objection is None else ""
         async with firing.settle() as settlement:
             if verdict.tone is None:
-                settlement.outcome(Result.SKIPPED, _sentence(verdict.reason))
+                settlement.outcome(Result.SKIPPED, verdict.reason)
             elif objection is not None:
                 note_objection(settlement, objection)
             elif not text:
-                settlement.outcome(Result.SKIPPED, "There was nothing to say.")
-            elif await self._speaking.say(
-                settlement, Words(text, KIND, candidate, f"Bedtime, {verdict.tone}.", BUTTONS), now
-            ):
+                settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
+            elif await self._pings.send(settlement, Ping(text, KIND, candidate, verdict.reason, BUTTONS), now):
                 await self._store.records.set(agent, LAST_BEDTIME, now)
-            state = await self._desk.state(agent, now)
+            state = await self._facts.state(agent, now)
             settlement.again(_next_look(now, targets, state) or next_due(Briefing.BEDTIME, now, targets))
 
     async def _words(self, firing: Firing, kind: Briefing, tone: BedtimeTone | None = None) -> str:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
         to an outage."""
         agent, now = firing.timer.agent, firing.now
-        prompt = briefing_prompt(self._desk.documents(agent), kind, now, self._desk.targets(agent), tone)
+        prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
@@ -180,7 +175,7 @@ class Briefings:
             ANSWER_TOKENS,
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
-        facts = await self._desk.facts(agent, FactsPurpose.BRIEFING, now, briefing=kind)
+        facts = await self._facts.for_briefing(agent, kind, now)
         text = (await self._answering.answer(agent, facts, request, now, waited_for=True)).text.strip()
         if not text or len(text) > LONGEST_MESSAGE or OK_WORD in text:
             text = self._answering.by_rules(facts, request).text.strip()
@@ -188,8 +183,8 @@ class Briefings:
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:
         """Take the period's turn, with the message. Somebody who took it a moment ago makes us look again."""
-        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._desk.targets(agent)), now):
-            raise RetryableError(f"The {_name(kind)} was told by somebody else meanwhile.", retry_after=1)
+        if not await self._store.periods.claim(agent, kind, period_key(kind, due, self._facts.targets(agent)), now):
+            raise RetryableError(f"Another process sent the {PLANS[kind].title} just now.", retry_after=1)
 
     async def _told(self, agent: str, kind: Briefing, due: Instant, targets: Targets) -> bool:
         return await self._store.periods.taken(agent, kind, period_key(kind, due, targets)) is not None
@@ -200,30 +195,30 @@ class Briefings:
         slot, now = settlement.timer.slot_at, settlement.now
         assert settlement.recorded is not None
         missed = settlement.recorded.result is Result.MISSED
-        after = max(slot, now - TOO_LATE[kind] - 1 if missed else now)
+        after = max(slot, now - PLANS[kind].too_late - 1 if missed else now)
         settlement.again(await self._next(settlement.timer.agent, kind, Instant(after)))
 
     async def _planned(self, agent: str, kind: Briefing, now: Instant, there: Timer | None) -> Instant:
         """When the timer should be due. A target that was moved to an earlier hour, which is over, does not lose the
         briefing that was still to come: it is due now."""
-        targets = self._desk.targets(agent)
+        targets = self._facts.targets(agent)
         if kind is Briefing.BEDTIME:
-            look = next_look_at(now, targets, await self._desk.state(agent, now))
+            look = next_look_at(now, targets, await self._facts.state(agent, now))
             if look is None:
                 return next_due(kind, now, targets)
             if look <= now and there is not None and there.slot_at <= now + LOOK_AGAIN:
                 return there.slot_at
             return look
         if there is not None:
-            moved = next_due(kind, Instant(_start_of_period(kind, there.slot_at, targets) - 1), targets)
-            if moved <= now <= moved + TOO_LATE[kind] and not await self._told(agent, kind, moved, targets):
+            moved = next_due(kind, Instant(start_of_period(kind, there.slot_at, targets) - 1), targets)
+            if moved <= now <= moved + PLANS[kind].too_late and not await self._told(agent, kind, moved, targets):
                 return moved
         return await self._next(agent, kind, now)
 
     async def _next(self, agent: str, kind: Briefing, after: Instant) -> Instant:
         """The next due time whose period has not had its turn: a wake target moved to a later hour of a day that has
         had its briefing means tomorrow."""
-        targets = self._desk.targets(agent)
+        targets = self._facts.targets(agent)
         due = next_due(kind, after, targets)
         while await self._told(agent, kind, due, targets):
             due = next_due(kind, due, targets)
@@ -236,25 +231,5 @@ def _next_look(now: Instant, targets: Targets, state: CoachState) -> Instant | N
     return look if look is None or look > now else next_look_at(Instant(now + LOOK_AGAIN), targets, state)
 
 
-def _start_of_period(kind: Briefing, due: Instant, targets: Targets) -> Instant:
-    day = local_date(due, targets.zone)
-    if kind is Briefing.WEEKLY_REVIEW:
-        day -= timedelta(days=day.weekday())
-    return start_of_day(day.replace(day=1) if kind is Briefing.MONTHLY else day, targets.zone)
-
-
 def timer_key(kind: Briefing) -> str:
     return f"briefing:{kind.value}"
-
-
-def _name(kind: Briefing) -> str:
-    return {
-        Briefing.MORNING: "morning briefing",
-        Briefing.BEDTIME: "bedtime message",
-        Briefing.WEEKLY_REVIEW: "weekly review",
-        Briefing.MONTHLY: "monthly goal check",
-    }[kind]
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:]}."

@@ -1,8 +1,8 @@
 """Writing the person's documents together with the store.
 
-A file cannot be part of a transaction. So the new text is written down in the transaction that tells the person about
-it, and put into the file right after; whoever comes next finishes what a crash left undone. A file that somebody else
-changed in between is left as they wrote it, and the person is told.
+A file cannot be part of a transaction. So the new text is stored in the transaction that tells the person about it, and
+written into the file right after. If a crash comes in between, a timer finishes the work. A file that somebody else
+changed in the meantime stays as they wrote it, and the person is told.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nudge.coach.person_documents import Desk
-from nudge.coach.proactive import documents_timer
-from nudge.coach.replies import Replies
+from nudge.coach.messages import Replies
+from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant
@@ -24,14 +23,14 @@ from nudge.queue.outcomes import FeedLine
 from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer, talk_lane
 
-log = logging.getLogger("nudge.pages")
+log = logging.getLogger("nudge.documents")
 
 KIND = "document-writes"
 
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A document before and after. Texts may hold bytes that are not UTF-8, as surrogates."""
+    """A document before and after. Bytes that are not UTF-8 are surrogates."""
 
     name: str
     before: str
@@ -50,25 +49,25 @@ PENDING: Record[tuple[Edit, ...]] = Record(
     lambda data: tuple(Edit.from_json(one) for one in items(data)),
     lambda edits: [edit.to_json() for edit in edits],
 )
-"""Edits that are written down and not yet in their files."""
+"""Edits that are stored but not in their files yet."""
 
 
-class Pages:
-    def __init__(self, store: CoachStore, desk: Desk, replies: Replies) -> None:
+class DocumentWrites:
+    def __init__(self, store: CoachStore, documents: PersonDocuments, replies: Replies) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
         self._replies = replies
 
     async def read(self, agent: str, name: str) -> str:
-        """The document as it is, or as it is about to be."""
+        """The document as it is, or as it will be once pending edits are written."""
         for edit in await self._pending(agent):
             if edit.name == name:
                 return edit.after
-        return self._desk.text(agent, name)
+        return self._documents.text(agent, name)
 
     async def plan(self, agent: str, edits: Sequence[Edit], now: Instant) -> None:
-        """Write the edits down, inside the caller's transaction. `finish` comes after it has been committed; the timer
-        is for the case that it never does."""
+        """Store the edits, inside the caller's transaction. Call `finish` after the commit; if that never happens, a
+        timer does it."""
         pending = {edit.name: edit for edit in await self._pending(agent)}
         for edit in edits:
             if edit.before != edit.after:
@@ -80,15 +79,15 @@ class Pages:
         await self._store.timers.set(Timer.at(agent, KIND, KIND, now, lane=talk_lane(agent)))
 
     async def finish(self, agent: str, now: Instant) -> None:
-        """Bring the files up to what was written down. A disk that refuses is tried again by the timer."""
+        """Write the stored edits into the files. If the disk refuses, the timer tries again."""
         try:
             if await self._write(agent, now):
                 await self._store.timers.cancel(agent, KIND)
         except (OSError, NotConfiguredError) as error:
-            log.error("the documents of %s cannot be written: %s", agent, error)
+            log.error("cannot write the documents of %s: %s", agent, error)
 
     async def retry(self, firing: Firing) -> None:
-        """Handle the timer: a crash or a disk that refused left something to write."""
+        """Handle the timer: a crash or the disk left something to write."""
         await self._write(firing.timer.agent, firing.now)
         async with firing.settle():
             pass
@@ -99,18 +98,16 @@ class Pages:
             return False
         lost = []
         for edit in pending:
-            current = self._desk.text(agent, edit.name)
+            current = self._documents.text(agent, edit.name)
             if current == edit.before:
-                self._desk.write(agent, edit.name, edit.after)
+                self._documents.write(agent, edit.name, edit.after)
             elif current != edit.after:
                 lost.append(edit.name)
         async with self._store.transaction():
             await self._store.records.delete(agent, PENDING)
             await self._store.timers.set(documents_timer(agent, now))
             for name in lost:
-                words = (
-                    f"{name} was changed by somebody else at the same moment. I left it as it is, without my change."
-                )
+                words = f"Somebody else changed {name} at the same time. I left it as it is, without my change."
                 await self._store.feed.add(FeedLine(now, agent, "conflict", words))
                 await self._replies.post(agent, words, now)
         return True
@@ -120,7 +117,7 @@ class Pages:
 
 
 def _pack(text: str) -> str:
-    """As letters that every database takes."""
+    """As characters that every database accepts."""
     return b64encode(text.encode("utf-8", "surrogateescape")).decode()
 
 

@@ -1,4 +1,4 @@
-"""A person's Markdown document: its sections and their list items, read without changing a byte."""
+"""A person's Markdown document: its sections and their list items. Reading it changes no byte."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 
-from nudge.coach.blocks import Block, Kind, find_blocks, split_lines
+from nudge.coach.blocks import Block, Kind, find_blocks, split_lines, too_long
 
 _ITEM = re.compile(
     r"(?P<indent> {0,3})(?P<marker>[*+-]|(?P<number>\d{1,9})(?P<mark>[.)]))(?P<gap>[ \t]+|$)(?P<text>.*)"
@@ -16,15 +16,16 @@ _ITEM = re.compile(
 _NESTED = re.compile(r"\s*(?:[*+-]|\d{1,9}[.)])(?:\s|$)")
 _REMARK = re.compile(r" ?\([^()]*\)$")
 _KEPT = 32
-"""So many texts are remembered as parsed: every heartbeat reads the same four documents."""
+"""How many parsed texts are kept: every heartbeat reads the same four documents."""
 
+_BRACKETS = re.compile(r"\[[^\[\]]*\](?![(\[:])")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading and what is under it. `body` is the first line after the heading, `own_end` where its first subheading
-    (or the section) ends, `end` where the next heading of its rank begins."""
+    """A heading and what is under it. `body` is the first line after the heading, `own_end` the line of its first
+    subheading (or the section's end), `end` the line where the next heading of its rank begins."""
 
     title: str
     level: int
@@ -36,7 +37,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A list item of a section, lines `start` to `end`. `text` is its first paragraph on one line, without comments."""
+    """A list item, from line `start` to `end`. `text` is its first paragraph on one line, without comments."""
 
     text: str
     start: int
@@ -47,7 +48,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed document. `encode` gives back the very bytes that were decoded, also where they were not UTF-8.
+    """A parsed document. `encode` returns the exact bytes that were decoded, even those that are not UTF-8.
 
     >>> document = Document.parse("## Today\\n1. Write\\n")
     >>> [item.text for item in document.items("today")]
@@ -82,12 +83,12 @@ class Document:
         return first[len(first.rstrip("\r\n")) :] or "\n"
 
     def named(self, name: str) -> tuple[Section, ...]:
-        """Every section of that name. Case, a remark in brackets at the end and a colon do not count."""
+        """Every section with that name. Case, a remark in brackets at the end and a colon do not count."""
         wanted = section_key(name)
         return tuple(section for section in self.sections if section_key(section.title) == wanted)
 
     def section(self, name: str) -> Section | None:
-        """The first section of that name."""
+        """The first section with that name."""
         return next(iter(self.named(name)), None)
 
     def items(self, name: str) -> tuple[Item, ...]:
@@ -103,11 +104,11 @@ class Document:
 
     @property
     def outline(self) -> list[tuple[int, str]]:
-        """The headings in order. An edit must not change them."""
+        """The headings, in order. An edit must not change them."""
         return [(section.level, section.title) for section in self.sections]
 
     def prose(self, name: str) -> str:
-        """The paragraphs of a section on one line, comments left out."""
+        """The paragraphs of a section on one line, without comments."""
         section = self.section(name)
         if section is None:
             return ""
@@ -162,8 +163,10 @@ def one_line(text: str) -> str:
 
 @lru_cache(maxsize=_KEPT)
 def without_comments(text: str) -> str:
-    """The text for a reader who needs no explanations: HTML comments outside code are left out. A comment that is never
-    closed stays, for it may hide the person's own words."""
+    """The text without HTML comments, except those inside code. A comment that is never closed stays, because it may
+    hide the person's own words. A text that is too long to parse stays as it is."""
+    if too_long(text):
+        return readable(text)
     document = Document.parse(text)
     parts: list[str] = []
     done = 0
@@ -181,7 +184,7 @@ def without_comments(text: str) -> str:
 
 
 def _uncommented(text: str) -> str:
-    """By searching and not by a pattern, which would look for the end of every comment that is never closed."""
+    """Searches instead of using a pattern, which would scan to the end for every comment that is never closed."""
     parts = []
     done = 0
     while (start := text.find("<!--", done)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
@@ -190,6 +193,16 @@ def _uncommented(text: str) -> str:
     return "".join([*parts, text[done:]])
 
 
+def is_placeholder(text: str) -> bool:
+    """Whether the template put this text where the person's own words will stand: nothing but bracketed words and
+    punctuation. "[Name] — [context]" is a placeholder; "[x] Call Mum" and "[draft](https://example.org)" are not.
+
+    >>> is_placeholder("[Single most important task]"), is_placeholder("[ ] Call Mum")
+    (True, False)
+    """
+    return "[" in text and not any(letter.isalnum() for letter in _BRACKETS.sub("", text))
+
+
 def readable(text: str) -> str:
-    """The text without bytes that were not UTF-8: a file may hold them, a message or a prompt may not."""
+    """The text without bytes that are not UTF-8: a file may have them, a message or a prompt may not."""
     return text.encode("utf-8", "replace").decode()

@@ -1,8 +1,8 @@
 """Edits to a person's document that touch only the lines concerned.
 
 The text belongs to the person. An edit replaces, adds or removes whole lines and leaves every other byte as it was,
-line ends included. What an edit would break (a heading swallowed by an open code fence, a paragraph turned into a
-heading) is seen by reading the result again, and another place or form is tried.
+line ends included. After an edit the result is parsed again. If it broke something (an open code fence swallowed a
+heading, a paragraph became a heading), another place or form is tried.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ from nudge.coach.blocks import Kind, find_blocks
 from nudge.coach.documents import Document, Item, Section, one_line
 from nudge.errors import UsageError
 
+_KEPT = (Kind.HTML, Kind.DEFINITION)
+"""What a section keeps when its text is replaced: comments, and definitions that links elsewhere may need."""
+
 
 def append_to_section(text: str, name: str, entry: str) -> str:
-    """Adds a list item at the end of the section's list, in the list's own style. A section that is missing is added
-    at the end of the document.
+    """Return the text with a list item added at the end of the section's list, in the list's own style. A missing
+    section is added at the end of the document.
 
     >>> append_to_section("## Today\\n* Write\\n\\n## Notes\\n", "Today", "Rest")
     '## Today\\n* Write\\n* Rest\\n\\n## Notes\\n'
@@ -28,8 +31,8 @@ def append_to_section(text: str, name: str, entry: str) -> str:
 
 
 def remove_line(text: str, name: str, entry: str) -> str:
-    """Removes the list item with that text (case and spaces do not count), its further lines included. The text is
-    returned as it was where there is none."""
+    """Return the text without the list item that says `entry` (case and spaces do not count), including its further
+    lines. If there is no such item, the text stays as it is."""
     document = Document.parse(text)
     wanted = " ".join(entry.split()).casefold()
     for item in document.items(name):
@@ -39,27 +42,29 @@ def remove_line(text: str, name: str, entry: str) -> str:
 
 
 def remove_items(text: str, items: Iterable[Item]) -> str:
-    """Removes these list items of this very text."""
-    victims = sorted(items, key=lambda item: item.start, reverse=True)
+    """Return the text without these list items, which must come from this exact text."""
+    victims = sorted(items, key=lambda item: item.start)
     document = Document.parse(text)
+    if len(victims) == 1:
+        return _cut(document, victims[0].start, victims[0].end)
     gone = {number for item in victims for number in range(item.start, item.end)}
     changed = "".join(line for number, line in enumerate(document.lines) if number not in gone)
     left = [(block.kind, block.title) for block in document.blocks if block.start not in gone]
     if [(block.kind, block.title) for block in find_blocks(changed)] == left:
         return changed
-    for item in victims:  # some neighbour would become something else: one by one, with care
-        text = _cut(Document.parse(text), item.start, item.end)
-    return text
+    # Some neighbour would become something else. Removing halves, the later one first, finds it in few parses.
+    half = len(victims) // 2
+    return remove_items(remove_items(text, victims[half:]), victims[:half])
 
 
 def replace_item(text: str, item: Item, entry: str) -> str:
-    """Rewrites one list item of this very text, keeping its indent and marker."""
+    """Return the text with one list item rewritten; it keeps its indent and marker."""
     line = _as_item(item.indent + item.marker, one_line(entry))
     return _splice(Document.parse(text), item.start, item.end, [line])
 
 
 def replace_section_lines(text: str, name: str, entries: Iterable[str], *, numbered: bool = False) -> str:
-    """Gives the section these list items in place of the ones it has; comments, paragraphs and subsections stay.
+    """Return the text with these list items in place of the section's own; everything else in the section stays.
 
     >>> replace_section_lines("## Today\\n<!-- three -->\\n1. Old\\n", "Today", ["New"], numbered=True)
     '## Today\\n<!-- three -->\\n1. New\\n'
@@ -77,15 +82,16 @@ def replace_section_lines(text: str, name: str, entries: Iterable[str], *, numbe
 
 
 def replace_prose(text: str, name: str, paragraph: str) -> str:
-    """Gives the section this one paragraph in place of what it says; only its comments and subsections stay."""
+    """Return the text with one paragraph in place of what the section says. Comments, link definitions and subsections
+    stay."""
     line = one_line(paragraph)
     if not line:
         raise UsageError("An empty text cannot be written into a document.")
     if not _is_one(Kind.PARAGRAPH, line):
         line = f"\\{line}"
     document = Document.parse(_with_section(text, name))
-    said = [block for block in document.own_blocks(_require(document, name)) if block.kind is not Kind.HTML]
-    if len(said) == 1:  # in its place, so that a text that is rewritten every day does not gather blank lines
+    said = [block for block in document.own_blocks(_require(document, name)) if block.kind not in _KEPT]
+    if len(said) == 1:  # in place, so that a text rewritten every day does not collect blank lines
         start, end = said[0].start, said[0].end
         changed = Document.parse(_splice(document, start, end, [line]))
         if (Kind.PARAGRAPH, start) in ((b.kind, b.start) for b in changed.blocks) and _intact(
@@ -104,8 +110,8 @@ def replace_prose(text: str, name: str, paragraph: str) -> str:
 
 
 def _write_items(document: Document, name: str, place: int | None, lines: list[str], end: int | None = None) -> str:
-    """Puts list items at `place` (up to `end`, which is replaced), or where the section has room. An item swallows what
-    is indented under it: where that would happen to the next line, the item is indented further itself."""
+    """Write list items at `place` (replacing up to `end`), or wherever the section has room. An item swallows what is
+    indented under it. If that would happen to the next line, the item is indented further."""
     section = _require(document, name)
     for form in (lines, [f"   {line.lstrip()}" for line in lines]):
         fixed = [] if place is None else [(place, form), (place, [*form, ""])]
@@ -121,7 +127,7 @@ def _write_items(document: Document, name: str, place: int | None, lines: list[s
 
 
 def _intact(before: Document, after: Document, start: int, end: int) -> bool:
-    """Whether every block outside the lines that were replaced is still what it was, where it was."""
+    """Whether every block outside the replaced lines is still what it was, and where it was."""
     shift = len(after.lines) - len(before.lines)
     old = [(b.kind, b.start + (shift if b.start >= end else 0)) for b in before.blocks if not start <= b.start < end]
     new = [(b.kind, b.start) for b in after.blocks if not start <= b.start < end + shift]
@@ -129,7 +135,7 @@ def _intact(before: Document, after: Document, start: int, end: int) -> bool:
 
 
 def _as_item(marker: str, entry: str) -> str:
-    """The entry as a list item, escaped where its first characters would make the line something else."""
+    """The entry as a list item, escaped if its first characters would make the line something else."""
     if not entry:
         raise UsageError("An empty line cannot be added to a document.")
     line = f"{marker} {entry}"
@@ -137,7 +143,8 @@ def _as_item(marker: str, entry: str) -> str:
 
 
 def _is_one(kind: Kind, line: str) -> bool:
-    return [block.kind for block in find_blocks(line)] == [kind]
+    """Whether the line is one such block and does not swallow what follows it, as something nested too deeply would."""
+    return [block.kind for block in find_blocks(f"{line}\n\n#")] == [kind, Kind.HEADING]
 
 
 def _next_marker(marker: str) -> str:
@@ -152,14 +159,14 @@ def _require(document: Document, name: str) -> Section:
 
 def _no_place(name: str) -> UsageError:
     return UsageError(
-        f"This cannot be written into the section {name!r} without changing its other lines.",
-        next_step="Edit the file by hand; a code fence or comment that is never closed is the usual reason.",
+        f"Nothing can be written into the section {name!r} without changing its other lines.",
+        next_step="Edit the file by hand. Usually a code fence or a comment is never closed.",
     )
 
 
 def _free_places(document: Document, section: Section, lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Where new lines may stand in a section that has no list: after its last block, else right under its heading
-    (which nothing can swallow). Blank lines keep them apart from their neighbours."""
+    """Where new lines can go in a section without a list: after its last block, or directly under its heading, where
+    nothing can swallow them. Blank lines separate them from their neighbours."""
     blocks = document.own_blocks(section)
     after = document.lines[section.body : section.body + 1]
     under = (section.body, [*lines, ""] if after and after[0].strip() else list(lines))
@@ -167,8 +174,8 @@ def _free_places(document: Document, section: Section, lines: list[str]) -> list
 
 
 def _cut(document: Document, start: int, end: int) -> str:
-    """Takes lines out. Where that would turn a neighbour into something else, a blank line or an empty comment stays
-    in between."""
+    """Remove lines. If that would turn a neighbour into something else, a blank line or an empty comment takes their
+    place."""
     for left in ([], [""], ["<!-- -->", ""]):
         changed = _splice(document, start, end, left)
         if _intact(document, Document.parse(changed), start, end):
@@ -191,15 +198,18 @@ def _splice(document: Document, start: int, end: int, lines: list[str]) -> str:
 
 
 def _with_section(text: str, name: str) -> str:
-    """The text with that section at its end; before the last section where something that is never closed would
-    swallow it there."""
+    """The text with that section at its end, or before the last section if something that is never closed would
+    swallow it at the end."""
     document = Document.parse(text)
     if document.section(name):
         return text
-    heading = f"## {one_line(name)}"
-    place = len(document.lines)
-    if document.blocks and document.blocks[-1].open:
-        place = document.sections[-1].start if document.sections else document.blocks[-1].start
-    above = [""] if place and document.lines[place - 1].strip() else []
-    below = [""] if place < len(document.lines) else []
-    return _splice(document, place, place, [*above, heading, *below])
+    places = [len(document.lines)]
+    if document.blocks:
+        places.append((document.sections or document.blocks)[-1].start)
+    for place in places:
+        above = [""] if place and document.lines[place - 1].strip() else []
+        below = [""] if place < len(document.lines) else []
+        changed = Document.parse(_splice(document, place, place, [*above, f"## {one_line(name)}", *below]))
+        if changed.section(name) and _intact(document, changed, place, place):
+            return changed.text
+    raise _no_place(name)

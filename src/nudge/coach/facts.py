@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from nudge.coach.briefings import Briefing
 from nudge.coach.goals import Goals
 from nudge.coach.memory import Memory
-from nudge.coach.review import Review
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
+
+if TYPE_CHECKING:
+    from nudge.coach.briefings import Briefing
 
 
 class Purpose(StrEnum):
@@ -20,8 +22,6 @@ class Purpose(StrEnum):
     HEARTBEAT = "heartbeat"
     CONVERSATION = "conversation"
     BRIEFING = "briefing"
-    REVIEW = "review"
-    SUMMARY = "summary"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ class CoachState:
 class CoachFacts:
     """Everything an answer depends on; two equal facts get equal answers.
 
-    `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `review` the one
-    in progress. `degraded` is true where rules stand in for a model that does not answer.
+    `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `task` what a
+    background run was set for. `degraded` is true where rules stand in for a model that does not answer.
 
     >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
     datetime.date(1969, 12, 31)
@@ -91,7 +91,6 @@ class CoachFacts:
     text: str = ""
     forwarded: bool = False
     briefing: Briefing | None = None
-    review: Review | None = None
     task: str = ""
     degraded: bool = False
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from nudge.coach.documents import Document
+from nudge.coach.documents import Document, is_placeholder
 from nudge.coach.edits import replace_section_lines
-from nudge.coach.placeholders import is_placeholder
 from nudge.coach.targets import Parsed, Targets, parse_targets
 
 NORTH_STAR = "North Star"
@@ -19,7 +18,7 @@ PEOPLE = "People to Stay in Touch With"
 NUMBERED = (QUARTER, WEEK, TODAY)
 SECTIONS = (NORTH_STAR, QUARTER, WEEK, TODAY, COMMITMENTS, PEOPLE)
 MOST_GOALS = 3
-"""Of a quarter, a week or a day; more than three are not goals."""
+"""For a quarter, a week or a day. More than three are not goals."""
 
 _BOX = re.compile(r"\[([ xX])\]\s+(.*)")
 _STRUCK = re.compile(r"~~(.+)~~")
@@ -29,7 +28,7 @@ _PERSON = re.compile(r"(.+?)\s*(?:—|–|\s-\s|:)\s*(.*)")
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One goal. It is done where its line has a ticked box, is struck through, or ends in "(done)"."""
+    """One goal. It is done if its line has a ticked box, is struck through, or ends in "(done)"."""
 
     text: str
     done: bool = False
@@ -59,7 +58,7 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class Goals:
-    """What GOALS.md says. Placeholders of the template are left out.
+    """What GOALS.md says, without the template's placeholders.
 
     >>> parse_goals("## Today\\n1. Write\\n2. [x] Run\\n3. [Third task]\\n").today
     (Goal(text='Write', done=False), Goal(text='Run', done=True))
@@ -83,7 +82,9 @@ class Goals:
 
 
 def parse_goals(text: str) -> Goals:
-    """Reads the document. It never raises: what is missing is empty, and the targets carry their problems."""
+    """Read the document. What is missing is empty, and problems with the targets are reported in `parsed`.
+
+    Raises UsageError if the text is too long."""
     document = Document.parse(text)
     star = [*lines_of(document, NORTH_STAR), *_filled((document.prose(NORTH_STAR),))]
     return Goals(
@@ -103,12 +104,12 @@ def lines_of(document: Document, section: str) -> tuple[str, ...]:
 
 
 def set_goals(text: str, section: str, goals: tuple[Goal, ...]) -> str:
-    """The document with these goals in that section, as a numbered list where the template has one."""
+    """Return the document with these goals in that section, as a numbered list if the template has one."""
     return replace_section_lines(text, section, [goal.line() for goal in goals], numbered=section in NUMBERED)
 
 
 def mark_done(text: str, goal: str) -> str:
-    """The document with that goal of today ticked; unchanged where today has no such goal."""
+    """Return the document with that goal of today ticked; unchanged if today has no such goal."""
     goals = _goals(Document.parse(text), TODAY)
     wanted = goal.casefold()
     changed = tuple(Goal(one.text, one.done or one.text.casefold() == wanted) for one in goals)

@@ -7,28 +7,37 @@ anything has changed since the last judgment at all.
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nudge.attention.repeats import signature as said_signature
+from nudge.attention.requests import make_quieter
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Answer, Answering
-from nudge.coach.bedtime import bedtime_nudge
-from nudge.coach.briefings import Briefing, period_key
-from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
-from nudge.coach.facts import DueReminder
-from nudge.coach.facts import Purpose as FactsPurpose
-from nudge.coach.heartbeat_prompt import heartbeat_prompt
-from nudge.coach.judgment import Judgment, Signature, should_ask, signature
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
+from nudge.coach.housekeeping import alive_timer
+from nudge.coach.judgment import (
+    DECISION_SCHEMA,
+    Action,
+    Decision,
+    Judgment,
+    Signature,
+    parse_decision,
+    should_ask,
+    signature,
+)
+from nudge.coach.messages import Ping, Pings, fired
+from nudge.coach.notices import Notices
+from nudge.coach.outside import Outside
+from nudge.coach.person_reminders import BUTTONS
+from nudge.coach.prompts import heartbeat_prompt
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words, fired
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import Instant, rfc3339
 from nudge.model import ModelRequest, Purpose, cached, user
-from nudge.queue.dispatch import FailureHook, Firing, Settlement
+from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
 from nudge.queue.timers import Timer
@@ -40,17 +49,16 @@ JUDGMENT: Record[Judgment] = Record("heartbeat.judgment", Judgment.from_json, Ju
 ANSWER_TOKENS = 400
 ASLEEP = "asleep"
 BUDGET = "budget"
-OVERTAKEN = "The documents changed while it was judging; the next heartbeat looks at them as they are."
-
-DueOf = Callable[[str, Instant], Awaitable[tuple[DueReminder, ...]]]
-DecisionLog = Callable[[Mapping[str, Any]], None]
-"""One line per decision, for whoever wants to know later what the coach was thinking."""
-AfterBeat = Callable[[str, Instant], Awaitable[None]]
-"""Told, inside the transaction, of every heartbeat that worked, whether or not it spoke."""
+OVERTAKEN = "Your documents changed during the judgment. The next heartbeat reads them again."
 
 
-async def _nothing(agent: str, now: Instant) -> None:
-    return None
+@dataclass(frozen=True, slots=True)
+class Rhythm:
+    """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes."""
+
+    every: int = HEARTBEAT
+    change_gate: bool = True
+    longest_silence: int = LONGEST_SILENCE
 
 
 class Heartbeat:
@@ -59,58 +67,48 @@ class Heartbeat:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        facts: FactReader,
         answering: Answering,
-        speaking: Speaking,
-        due_of: DueOf,
+        pings: Pings,
+        notices: Notices,
+        outside: Outside,
         *,
-        every: int = HEARTBEAT,
-        change_gate: bool = True,
-        longest_silence: int = LONGEST_SILENCE,
-        decision_log: DecisionLog = lambda line: None,
-        after_beat: AfterBeat = _nothing,
-        on_misconfigured: FailureHook | None = None,
+        rhythm: Rhythm,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._facts = facts
         self._answering = answering
-        self._speaking = speaking
-        self._due_of = due_of
-        self._every = every
-        self._change_gate = change_gate
-        self._longest_silence = longest_silence
-        self._decision_log = decision_log
-        self._after_beat = after_beat
-        self._on_misconfigured = on_misconfigured
+        self._pings = pings
+        self._notices = notices
+        self._outside = outside
+        self._rhythm = rhythm
 
     async def ensure(self, agent: str, now: Instant) -> None:
         """Start the rhythm, unless it is running. The first heartbeat is one interval away; one that waits longer than
         that (the rhythm was made faster, the clock was wrong) is brought forward."""
         there = await self._store.timers.get(agent, KIND)
-        if there is None or there.due_at > now + self._every:
-            await self._store.timers.set(Timer.at(agent, KIND, KIND, Instant(now + self._every)))
+        if there is None or there.due_at > now + self._rhythm.every:
+            await self._store.timers.set(Timer.at(agent, KIND, KIND, Instant(now + self._rhythm.every)))
 
     async def beat(self, firing: Firing) -> None:
         """Handle one heartbeat: one outcome, whatever happens, and the next one on the same grid."""
         agent, now = firing.timer.agent, firing.now
         if await self._answering.asleep(agent, now):
-            await self._pass(firing, Result.SUPPRESSED, "The agent is asleep until its budget is refreshed.", ASLEEP)
+            await self._pass(firing, Result.SUPPRESSED, "Asleep until the budget is refreshed.", ASLEEP)
             return
-        objection = await self._speaking.objection(agent, Candidate(Kind.HEARTBEAT), now)
+        objection = await self._pings.objection(agent, Candidate(Kind.HEARTBEAT), now)
         if objection is not None:
             await self._pass(firing, Result.SUPPRESSED, objection.rule.sentence, objection.rule.value)
             return
-        due = await self._due_of(agent, now)
-        documents, targets = self._desk.documents(agent), self._desk.targets(agent)
-        state = await self._desk.state(agent, now)
-        current = signature(documents, state, due, now, targets)
+        facts = await self._facts.for_heartbeat(agent, now, due=await self._facts.due(agent, now))
+        documents, targets = self._facts.texts(agent), facts.targets
+        current = signature(documents, facts.state, facts.due_reminders, now, targets)
         last = await self._store.records.get(agent, JUDGMENT)
-        asking = should_ask(last, current, now, targets, self._longest_silence)
-        if self._change_gate and not asking.ask:
-            await self._pass(firing, Result.SKIPPED, _sentence(asking.reason))
+        asking = should_ask(last, current, now, targets, self._rhythm.longest_silence)
+        if self._rhythm.change_gate and not asking.ask:
+            await self._pass(firing, Result.SKIPPED, asking.reason)
             return
-        facts = await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, due=due)
-        prompt = heartbeat_prompt(documents, state, due, now, targets)
+        prompt = heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets)
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
@@ -125,12 +123,12 @@ class Heartbeat:
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:
-            await self._pass(firing, Result.SUPPRESSED, f"There is no money for a judgment now: {error}", BUDGET)
+            await self._pass(firing, Result.SUPPRESSED, f"Not enough budget for a judgment: {error}", BUDGET)
             return
         except NudgeError as error:
             await self._without_model(firing, error)
             return
-        if self._desk.documents(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
+        if self._facts.texts(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
         await self._judged(firing, answer, current, asking.reason)
@@ -156,11 +154,11 @@ class Heartbeat:
         self._log(settlement, decision)
 
     async def _without_model(self, firing: Firing, error: NudgeError) -> None:
-        """The outcome says so, and the next heartbeat tries again. Nobody but the person can mend a key."""
+        """The outcome says so, and the next heartbeat tries again. Only the person can fix a key."""
         async with firing.settle() as settlement:
-            settlement.outcome(Result.FAILED, f"There was no judgment this time: {error}")
-            if self._on_misconfigured is not None and isinstance(error, NotConfiguredError):
-                await self._on_misconfigured(firing.timer, error, firing.now)
+            settlement.outcome(Result.FAILED, f"No judgment this time: {error}")
+            if isinstance(error, NotConfiguredError):
+                await self._notices.failed(firing.timer, error, firing.now)
             await self._go_on(settlement)
         self._log(settlement, "no answer")
 
@@ -172,25 +170,23 @@ class Heartbeat:
                 if not await self._speak(settlement, decision, now, why):
                     return
             case Action.SILENCE:
-                reason = f"The answer was no decision ({decision.reason}); nothing was sent."
+                reason = f"The model's answer was not a decision ({decision.reason}), so nothing was sent."
                 settlement.outcome(Result.SUPPRESSED, reason, rule="no-decision")
             case Action.OK | Action.STATE_UPDATE:
-                refused = [*decision.refused, *(f"{name}: it has not spoken" for name in updates if name in _SPOKEN)]
+                refused = [*decision.refused, *(f"{name}: nothing was sent" for name in updates if name in _SPOKEN)]
                 detail: dict[str, Any] = {"refused": refused} if refused else {}
-                settlement.outcome(fired(settlement), f"{decision.action.value}: {_sentence(why)}", **detail)
+                settlement.outcome(fired(settlement), f"{_QUIET_ENDS[decision.action]} {why}", **detail)
         if "quiet_mode_until" in updates:
-            await self._quieter(settlement.timer.agent, updates["quiet_mode_until"])
+            await make_quieter(self._store, settlement.timer.agent, updates["quiet_mode_until"])
 
     async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates
-        targets = self._desk.targets(agent)
+        targets = self._facts.targets(agent)
         bedtime = bool(updates.get("bedtime_nudge_sent"))
         if bedtime:
-            verdict = bedtime_nudge(now, targets, await self._desk.state(agent, now))
+            verdict = bedtime_nudge(now, targets, await self._facts.state(agent, now))
             if verdict.tone is None:
-                settlement.outcome(
-                    Result.SUPPRESSED, f"No bedtime message: {_sentence(verdict.reason)}", rule="bedtime"
-                )
+                settlement.outcome(Result.SUPPRESSED, f"No bedtime message. {verdict.reason}", rule="bedtime")
                 return False
         candidate = Candidate(
             Kind.BEDTIME if bedtime else Kind.HEARTBEAT,
@@ -198,8 +194,8 @@ class Heartbeat:
             signature=said_signature(decision.message),
             due_at=settlement.timer.slot_at,
         )
-        words = Words(decision.message, KIND, candidate, f"It spoke: {why}.", BUTTONS)
-        if not await self._speaking.say(settlement, words, now):
+        ping = Ping(decision.message, KIND, candidate, f"Sent a message. {why}", BUTTONS)
+        if not await self._pings.send(settlement, ping, now):
             return False
         if bedtime:
             await self._store.records.set(agent, LAST_BEDTIME, now)
@@ -207,19 +203,14 @@ class Heartbeat:
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         return True
 
-    async def _quieter(self, agent: str, until: Instant) -> None:
-        """A model may make itself quieter, never louder: a longer quiet of the person's stays."""
-        row = await self._store.attention.get(agent)
-        if row is None or row.quiet_until is None or row.quiet_until < until:
-            await self._store.attention.set_quiet(agent, until)
-
     async def _go_on(self, settlement: Settlement) -> None:
         """The next one, in the future and on the same grid."""
         slot, now = settlement.timer.slot_at, settlement.now
-        missed = max(0, now - slot) // self._every
-        settlement.again(Instant(slot + (missed + 1) * self._every))
-        if settlement.recorded is not None and settlement.recorded.result is not Result.FAILED:
-            await self._after_beat(settlement.timer.agent, now)
+        missed = max(0, now - slot) // self._rhythm.every
+        settlement.again(Instant(slot + (missed + 1) * self._rhythm.every))
+        worked = settlement.recorded is not None and settlement.recorded.result is not Result.FAILED
+        if worked and self._outside.sign_of_life is not None:
+            await self._store.timers.set(alive_timer(settlement.timer.agent, now))
 
     def _log(self, settlement: Settlement, decision: str, *, model: str = "", message: str = "") -> None:
         outcome = settlement.recorded
@@ -234,11 +225,8 @@ class Heartbeat:
             "model": model,
             "message": message,
         }
-        self._decision_log({name: value for name, value in line.items() if value})
+        self._outside.decision_log({name: value for name, value in line.items() if value})
 
 
 _SPOKEN = frozenset({"bedtime_nudge_sent", "morning_brief_sent"})
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+_QUIET_ENDS = {Action.OK: "Nothing to say.", Action.STATE_UPDATE: "Noted something, and said nothing."}

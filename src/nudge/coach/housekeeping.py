@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
-from nudge.attention.requests import look_again
+from nudge.attention.requests import end_delay, look_again
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.bedtime import bedtime_nudge
 from nudge.coach.briefing_run import Briefings
+from nudge.coach.briefings import bedtime_nudge
+from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
+from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
-from nudge.coach.nudges import BUTTONS
-from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import LAST_BEDTIME, Desk
+from nudge.coach.outside import Outside
+from nudge.coach.person_documents import PersonDocuments, documents_timer
+from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
-from nudge.coach.unasked import Speaking, Words
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
 from nudge.queue.dispatch import Firing
@@ -24,8 +25,7 @@ from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.housekeeping")
 
-DOCUMENTS, ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
-    "documents",
+ACTIVITY, RETENTION, COMMIT, PULL, ALIVE = (
     "activity-check",
     "retention",
     "commit",
@@ -49,11 +49,6 @@ def activity_timer(agent: str, now: Instant) -> Timer:
     return Timer.at(agent, ACTIVITY, ACTIVITY, Instant(now + NO_SIGNAL))
 
 
-def documents_timer(agent: str, now: Instant) -> Timer:
-    """Look at the documents now: somebody wrote one."""
-    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
-
-
 def alive_timer(agent: str, now: Instant) -> Timer:
     """Tell whoever watches that a heartbeat worked."""
     return Timer.at(agent, ALIVE, ALIVE, now, lane=f"{agent}/alive")
@@ -65,19 +60,19 @@ class Housekeeping:
     def __init__(
         self,
         store: CoachStore,
-        desk: Desk,
+        documents: PersonDocuments,
+        facts: FactReader,
         briefings: Briefings,
-        speaking: Speaking,
-        *,
-        history: TextHistory | None = None,
-        sign_of_life: SignOfLife | None = None,
+        pings: Pings,
+        outside: Outside,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._documents = documents
+        self._facts = facts
         self._briefings = briefings
-        self._speaking = speaking
-        self._history = history
-        self._sign_of_life = sign_of_life
+        self._pings = pings
+        self._history = outside.history
+        self._sign_of_life = outside.sign_of_life
 
     async def ensure(self, agent: str, now: Instant) -> None:
         """Start the regular chores, unless they are running, and look at the documents. Git has a lane of its own: a
@@ -98,7 +93,7 @@ class Housekeeping:
         """A document was written by somebody: check the targets, reschedule, and say once if they cannot be read."""
         agent, now = firing.timer.agent, firing.now
         async with firing.settle() as settlement:
-            changed, complaint = await self._desk.check_targets(agent)
+            changed, complaint = await self._documents.check_targets(agent)
             await self._briefings.schedule(agent, now)
             if changed:
                 await look_again(self._store, agent, now)
@@ -107,7 +102,7 @@ class Housekeeping:
                 at = Instant(now + HALF_SAVED)
                 notice = notice_timer(agent, TARGETS, complaint.text, at, version=complaint.version)
                 await self._store.timers.set(notice)
-            elif self._desk.complaint(agent) is None:
+            elif self._documents.complaint(agent) is None:
                 await self._store.timers.cancel(agent, notice_key(TARGETS))
 
     async def ask_again(self, firing: Firing) -> None:
@@ -116,16 +111,16 @@ class Housekeeping:
         agent, now = firing.timer.agent, firing.now
         words = str(firing.timer.payload.get("words") or "")
         text = f"You said “{words}” — time's up." if words else "Time's up."
-        state = await self._desk.state(agent, now)
-        tone = bedtime_nudge(now, self._desk.targets(agent), state).tone
+        state = await self._facts.state(agent, now)
+        tone = bedtime_nudge(now, self._documents.targets(agent), state).tone
         bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER
         candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
-        said = Words(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")
+        ping = Ping(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")
         async with firing.settle() as settlement:
-            if not await self._speaking.say(settlement, said, now):
+            if not await self._pings.send(settlement, ping, now):
                 return
-            await self._store.attention.set_delayed(agent, None)
+            await end_delay(self._store, agent)
             if bedtime:
                 await self._store.records.set(agent, LAST_BEDTIME, now)
 
@@ -134,8 +129,8 @@ class Housekeeping:
         text = str(firing.timer.payload["text"])
         candidate = Candidate(Kind.REMINDER, asked_by_person=True, set_for_time=True)
         async with firing.settle() as settlement:
-            said = Words(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
-            await self._speaking.say(settlement, said, firing.now)
+            ping = Ping(text, "heartbeat", candidate, "It was put off until now.", BUTTONS)
+            await self._pings.send(settlement, ping, firing.now)
 
     async def no_activity(self, firing: Firing) -> None:
         """No sign of life for a day: ask once, then fall back to the time of day alone. A new sign of life, and it may
@@ -152,8 +147,8 @@ class Housekeeping:
                 settlement.outcome(Result.SKIPPED, "It has asked about the missing signal before.")
                 return
             candidate = Candidate(Kind.NOTICE, asked_by_person=True, topic="activity-signal")
-            words = Words(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
-            if await self._speaking.say(settlement, words, now):
+            ping = Ping(NO_SIGNAL_QUESTION, "notice", candidate, "There was no sign of life for a day.")
+            if await self._pings.send(settlement, ping, now):
                 await self._store.records.set(agent, SIGNAL_ASKED, now)
 
     async def tidy(self, firing: Firing) -> None:
@@ -220,7 +215,7 @@ class Housekeeping:
         return asked is not None and (last is None or asked >= last)
 
     def _next_retention(self, agent: str, now: Instant) -> Instant:
-        zone = self._desk.targets(agent).zone
+        zone = self._documents.targets(agent).zone
         day = local_date(now, zone)
         at = Instant(start_of_day(day, zone) + _RETENTION_HOUR)
         return at if at > now else Instant(start_of_day(day + timedelta(days=1), zone) + _RETENTION_HOUR)

@@ -8,24 +8,22 @@ the channel still has the update; after a crash behind it the store has the work
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
-from nudge.attention.requests import PersonWishes
+from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
-from nudge.coach.buttons import Buttons
-from nudge.coach.commands import Asked, Command, help_text, read_command
-from nudge.coach.conversation import KIND, Heard, turn_key
-from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
-from nudge.coach.nudges import short
-from nudge.coach.replies import Replies
+from nudge.coach.changes import Change, Changes
+from nudge.coach.commands import Asked, Commands, read_command
+from nudge.coach.conversation import Heard
+from nudge.coach.messages import Replies
+from nudge.coach.person_reminders import Buttons
 from nudge.coach.store import CoachStore, Saying
-from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.queue.channel import Inbound, Position
 from nudge.queue.records import Record, fields, text, texts
-from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
+from nudge.text import short
 
 log = logging.getLogger("nudge.inbound")
 
@@ -35,9 +33,7 @@ POSITION: Record[Position] = Record(
     lambda position: {"cursor": position.cursor, "recent": list(position.recent)},
 )
 """How far the updates of a channel are handled: one for each channel."""
-SILENT = "ping"
-RESEND = "I don't act on edited commands. Please send it again."
-FAILED = "Sorry, I could not take in your last message; my log says why. Please send it again."
+FAILED = "Sorry, I couldn't read your last message. Please send it again; my log says what went wrong."
 
 
 class Listener:
@@ -45,23 +41,14 @@ class Listener:
         self,
         store: CoachStore,
         clock: Clock,
-        wishes: PersonWishes,
+        intake: Intake,
         replies: Replies,
-        buttons: Buttons,
-        undo: Undo,
-        commands: Mapping[str, Command],
-        *,
-        secrets: Iterable[str] = (),
         poke: Callable[[], None] = lambda: None,
     ) -> None:
         self._store = store
         self._clock = clock
-        self._wishes = wishes
+        self._intake = intake
         self._replies = replies
-        self._buttons = buttons
-        self._undo = undo
-        self._commands = commands
-        self._secrets = tuple(secrets)
         self._poke = poke
 
     async def cursor(self, agent: str, channel: str) -> str:
@@ -87,7 +74,7 @@ class Listener:
             async with self._store.transaction():
                 if channel and not await self._is_new(agent, update, channel):
                     return ""
-                words = await self._accept(agent, update, now, typed)
+                words = await self._intake.accept(agent, update, now, typed=typed)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
@@ -120,66 +107,51 @@ class Listener:
         """Locked until the transaction ends: two that read one channel take turns."""
         return await self._store.records.lock_or_add(agent, POSITION.of(channel), Position())
 
-    async def _accept(self, agent: str, update: Inbound, now: Instant, typed: bool) -> str:
-        said_at = Instant(min(update.at, now))
-        await self._wishes.now(agent, now)  # the first look makes the row that everything below changes
+
+class Intake:
+    """What an update of the person's changes. Everything here is part of the caller's transaction."""
+
+    def __init__(
+        self,
+        store: CoachStore,
+        requests: PersonRequests,
+        changes: Changes,
+        buttons: Buttons,
+        commands: Commands,
+        *,
+        secrets: Iterable[str] = (),
+    ) -> None:
+        self._store = store
+        self._requests = requests
+        self._changes = changes
+        self._buttons = buttons
+        self._commands = commands
+        self._secrets = tuple(secrets)
+
+    async def accept(self, agent: str, update: Inbound, now: Instant, *, typed: bool) -> str:
+        """Take one update in. Returns what to say if a button was pressed."""
+        at = Instant(min(update.at, now))
+        await self._requests.now(agent, now)  # the first look makes the row that everything below changes
         if update.button is not None:
-            await self._store.attention.activity(agent, said_at)
+            await self._store.attention.activity(agent, at)
             return await self._buttons.press(agent, update, now)
         command = None if update.forwarded else read_command(update.text)
         if command is not None:
-            await self._command(agent, update, command, now, typed)
+            name, text = command
+            await self._commands.answer(name, Asked(agent, text, at, now, typed), edited=update.edited)
         elif update.text.strip():
-            await self._message(agent, update, said_at, now, typed)
+            await self._message(agent, update, at, now, typed)
         return ""
 
-    async def _message(self, agent: str, update: Inbound, said_at: Instant, now: Instant, typed: bool) -> None:
+    async def _message(self, agent: str, update: Inbound, at: Instant, now: Instant, typed: bool) -> None:
         text = redact(update.text, self._secrets).strip()
-        number = await self._store.conversations.add(
-            Saying(agent, said_at, "user", text, "conversation", update.forwarded)
-        )
+        number = await self._store.conversations.add(Saying(agent, at, "user", text, "conversation", update.forwarded))
         if update.forwarded:
-            await self._wishes.wrote(agent, said_at, now)
+            await self._requests.wrote(agent, at, now)
         else:
-            before = await self._wishes.heard(agent, text, said_at, now)
+            before = await self._requests.heard(agent, text, at, now)
             if before is not None:
-                await self._undo.remember(
-                    agent, Deed(f"the pause you asked for (“{short(text)}”)", wishes=before, said=number)
-                )
+                what = f"the pause you asked for (“{short(text)}”)"
+                await self._changes.remember(agent, Change(what, before=before, said=number))
         heard = Heard(number, text, update.forwarded, typed, hidden=text != update.text.strip())
         await self._store.timers.set(heard.timer(agent, now))
-
-    async def _command(self, agent: str, update: Inbound, named: tuple[str, str], now: Instant, typed: bool) -> None:
-        name, words = named
-        if name == SILENT:
-            if not update.edited:
-                await self._activity(agent, Instant(min(update.at, now)), now)
-            return
-        command = self._commands.get(name)
-        if update.edited:
-            answer: str | None = RESEND
-        elif command is None:
-            unknown = "" if name in ("help", "start") else f"I don't know /{name}. "
-            answer = unknown + help_text(self._commands)
-        elif command.in_lane:
-            await self._in_lane(agent, command, words, now, typed)
-            return
-        else:
-            answer = await command.answer(Asked(agent, words, now, typed))
-        if answer is not None:
-            await self._replies.post(agent, answer, now, typed=typed)
-
-    async def _in_lane(self, agent: str, command: Command, words: str, now: Instant, typed: bool) -> None:
-        """Behind the messages that wait, and before those that come."""
-        waiting = await self._store.conversations.recent(agent, 1)
-        number = waiting[0].id if waiting else 0
-        key = f"{turn_key(number)}/{int(now)}/{command.name}"
-        payload = {"command": command.name, "words": words, "typed": typed}
-        await self._store.timers.set(Timer.at(agent, key, KIND, now, payload=payload, lane=talk_lane(agent)))
-
-    async def _activity(self, agent: str, at: Instant, now: Instant) -> None:
-        """The phone's sign of life: it is written down and nothing is said."""
-        await self._store.activity.add(agent, at)
-        await self._store.attention.activity(agent, at)
-        await self._store.records.delete(agent, SIGNAL_ASKED)
-        await self._store.timers.set(activity_timer(agent, now))

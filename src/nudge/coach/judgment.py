@@ -1,4 +1,4 @@
-"""Whether a model need be asked at all: a heartbeat at which nothing has changed is answered as the last one was.
+"""A heartbeat's judgment: whether a model is asked at all, and what its answer means.
 
 A signature names what a judgment depends on, part by part. While it stays the same no call is made, in waking hours
 for three hours at the longest.
@@ -6,17 +6,22 @@ for three hours at the longest.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import time, timedelta
+from enum import StrEnum
 from hashlib import sha256
-from typing import Any
+from typing import Any, NoReturn
 
 from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
+from nudge.coach.document_files import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.heartbeat_prompt import Documents, ago
+from nudge.coach.prompts import ago
 from nudge.coach.targets import Targets
 from nudge.defaults import LONGEST_SILENCE
-from nudge.instants import HOUR, Instant, to_datetime
+from nudge.errors import UsageError
+from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
 from nudge.queue.records import moment, text
 
 EVENING = time(17, 0)
@@ -57,14 +62,14 @@ class Judgment:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Whether to ask now, and the reason in words for the outcome."""
+    """Whether to ask now, and the reason as a sentence for the outcome."""
 
     ask: bool
     reason: str
 
 
 def signature(
-    documents: Documents, state: CoachState, due: tuple[DueReminder, ...], now: Instant, targets: Targets
+    documents: DocumentTexts, state: CoachState, due: tuple[DueReminder, ...], now: Instant, targets: Targets
 ) -> Signature:
     """The signature of this moment.
 
@@ -89,15 +94,15 @@ def should_ask(
     """Whether the model is asked. Exactly `longest` (three hours) after the last judgment it is, unless it is quiet; a
     last judgment in the future (the clock was set back) does not count."""
     if last is None:
-        return Ask(True, "this is the first judgment")
+        return Ask(True, "First judgment.")
     if last.at > now:
-        return Ask(True, "the clock was set back since the last judgment")
+        return Ask(True, "The clock was set back since the last judgment.")
     changes = current.changes(last.signature)
     if changes:
-        return Ask(True, f"changed since the last judgment: {', '.join(changes)}")
+        return Ask(True, f"Changed since the last judgment: {', '.join(changes)}.")
     if now - last.at >= longest and not targets.is_quiet(now):
-        return Ask(True, f"the last judgment was {ago(last.at, now)}")
-    return Ask(False, f"nothing has changed since the last judgment {ago(last.at, now)}")
+        return Ask(True, f"The last judgment was {ago(last.at, now)}.")
+    return Ask(False, f"Nothing has changed since the last judgment {ago(last.at, now)}.")
 
 
 def window(now: Instant, targets: Targets, *, active: bool) -> str:
@@ -125,3 +130,180 @@ def _digest(*parts: str) -> str:
         data = part.encode("utf-8", "surrogatepass")
         together.update(len(data).to_bytes(8, "big") + data)
     return together.hexdigest()[:16]
+
+
+OK_WORD = "HEARTBEAT_OK"
+LONGEST_MESSAGE = 4_096
+"""Characters of one message: what does not fit into one is not a nudge."""
+LONGEST_TOPIC = 64
+LONGEST_QUIET = DAY
+
+DECISION_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update"]},
+        "message": {"type": "string"},
+        "topic": {"type": "string"},
+        "state_updates": {
+            "type": "object",
+            "properties": {
+                "bedtime_nudge_sent": {"type": "boolean"},
+                "morning_brief_sent": {"type": "boolean"},
+                "quiet_mode_until": {"type": "string"},
+            },
+            "additionalProperties": False,
+        },
+    },
+    "required": ["action"],
+    "additionalProperties": False,
+}
+"""The form of a decision, for models that take a JSON schema."""
+
+_KEYS = frozenset({"action", "message", "state_updates", "topic"})
+
+
+class Action(StrEnum):
+    """What a heartbeat decided."""
+
+    MESSAGE = "message"
+    OK = "heartbeat_ok"
+    STATE_UPDATE = "state_update"
+    SILENCE = "silence"
+    """The answer was not a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A heartbeat's outcome. `refused` says which state updates were not taken and why, `reason` why an answer was no
+    decision.
+
+    >>> parse_decision("HEARTBEAT_OK, all good!", Instant(0)).action
+    <Action.SILENCE: 'silence'>
+    """
+
+    action: Action
+    message: str = ""
+    state_updates: Mapping[str, Any] = field(default_factory=dict)
+    refused: tuple[str, ...] = ()
+    topic: str = ""
+    reason: str = ""
+
+    @property
+    def speaks(self) -> bool:
+        return self.action is Action.MESSAGE
+
+
+class _NotADecisionError(Exception):
+    pass
+
+
+def parse_decision(answer: str | Mapping[str, Any], now: Instant) -> Decision:
+    """The decision in an answer: the word HEARTBEAT_OK alone, or one JSON object of the agreed form alone. Spaces and
+    line ends around it do not count; any other character does. It never raises."""
+    try:
+        if isinstance(answer, str):
+            text = answer.strip()
+            if text == OK_WORD:
+                return Decision(Action.OK)
+            return _decision(_object(text), now)
+        return _decision(answer, now)
+    except _NotADecisionError as error:
+        return Decision(Action.SILENCE, reason=str(error))
+
+
+def check_state_updates(updates: object, now: Instant) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Which updates a model may make, and why the others are refused. It may note that it has spoken and make itself
+    quieter for at most a day; it may not lift a silence, reset a count or touch anything else."""
+    if not isinstance(updates, Mapping):
+        return {}, ("state_updates is not an object",)
+    taken: dict[str, Any] = {}
+    refused: list[str] = []
+    for name, value in updates.items():
+        if name in ("bedtime_nudge_sent", "morning_brief_sent"):
+            if value is True:
+                taken[name] = True
+            else:
+                refused.append(f"{name}: only true can be set")
+        elif name == "quiet_mode_until":
+            until = _time(value)
+            if until is None:
+                refused.append(f"{name}: not a time with an offset")
+            elif not now < until <= now + LONGEST_QUIET:
+                refused.append(f"{name}: {value} is not within the next 24 hours")
+            else:
+                taken[name] = until
+        else:
+            refused.append(f"{str(name)[:40]}: not a state that can be set")
+    return taken, tuple(refused)
+
+
+def _decision(data: Mapping[str, Any], now: Instant) -> Decision:
+    unknown = sorted(str(key)[:40] for key in data if key not in _KEYS)
+    if unknown:
+        raise _NotADecisionError(f"unknown keys: {', '.join(unknown)}")
+    action = next((one for one in Action if one == data.get("action")), Action.SILENCE)
+    if action is Action.SILENCE:
+        raise _NotADecisionError("action is not message, heartbeat_ok or state_update")
+    message = _text(data, "message")
+    topic = _text(data, "topic")[:LONGEST_TOPIC]
+    given = data.get("state_updates")
+    if given is not None and not isinstance(given, Mapping):
+        raise _NotADecisionError("state_updates is not an object")
+    updates, refused = check_state_updates(given or {}, now)
+    if action is Action.OK:
+        return Decision(action, refused=tuple(f"{name}: nothing was to be done" for name in updates) + refused)
+    if action is Action.STATE_UPDATE:
+        if not updates and not refused:
+            raise _NotADecisionError("state_update without state_updates")
+        return Decision(action, state_updates=updates, refused=refused)
+    if not message:
+        raise _NotADecisionError("the message is empty")
+    if len(message) > LONGEST_MESSAGE:
+        raise _NotADecisionError(f"the message has {len(message)} characters, more than {LONGEST_MESSAGE}")
+    if OK_WORD in message:
+        raise _NotADecisionError(f"the message says {OK_WORD}")
+    return Decision(action, message, updates, refused, topic)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    if not text:
+        raise _NotADecisionError("the answer is empty")
+    if text.startswith(OK_WORD):
+        raise _NotADecisionError(f"{OK_WORD} is followed by more")
+    if not text.startswith("{"):
+        raise _NotADecisionError("the answer is neither HEARTBEAT_OK nor JSON")
+    try:
+        data = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise _NotADecisionError("the JSON is broken") from error
+    assert isinstance(data, Mapping)
+    return data
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise _NotADecisionError("a key is there twice")
+    return data
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise _NotADecisionError(f"{name} is not JSON")
+
+
+def _text(data: Mapping[str, Any], key: str) -> str:
+    value = data.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _NotADecisionError(f"{key} is not a text")
+    return value.strip()
+
+
+def _time(value: object) -> Instant | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return parse_rfc3339(value)
+    except (UsageError, OverflowError):
+        return None

@@ -1,16 +1,15 @@
-"""MEMORY.md: what the coach has learned, what was promised, and what happened lately."""
+"""MEMORY.md: what the coach has learned, what the person promised, and what happened lately."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
-from nudge.coach.dates import parse_due
-from nudge.coach.documents import Document, one_line
+from nudge.coach.documents import Document, is_placeholder, one_line
 from nudge.coach.edits import append_to_section, replace_prose, replace_section_lines
 from nudge.coach.goals import Goal, lines_of
-from nudge.coach.placeholders import is_placeholder
 
 PREFERENCES = "Preferences"
 COMMITMENTS = "Active Commitments"
@@ -21,9 +20,9 @@ REVIEWS = "Weekly Reviews"
 SECTIONS = (PREFERENCES, COMMITMENTS, PATTERNS, CONTEXT, CONFERENCE, REVIEWS)
 MOST_SENTENCES = 5
 MOST_CONTEXT = 800
-"""Characters of Recent Context: five plain sentences."""
+"""Characters of Recent Context: about five plain sentences."""
 MOST_REVIEWS = 4
-"""Summaries of weeks that are kept; older ones are in git."""
+"""How many weekly summaries are kept. Older ones are in git."""
 
 _DETAILS = re.compile(r"\s*\(([^()]*)\)\s*$")
 _DUE = re.compile(r"(?:^|[,;\s])due:?\s+(?:on\s+|by\s+)?(.+)$", re.IGNORECASE)
@@ -33,7 +32,7 @@ _SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+")
 
 @dataclass(frozen=True, slots=True)
 class Commitment:
-    """Something the person promised. `due` is None where no day was named or it cannot be told."""
+    """Something the person promised. `due` is None if they named no day, or none that can be understood."""
 
     text: str
     due: date | None = None
@@ -64,7 +63,7 @@ class Commitment:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What MEMORY.md says. Placeholders of the template are left out.
+    """What MEMORY.md says, without the template's placeholders.
 
     >>> parse_memory("## Active Commitments\\n- Apply (due: March 1)\\n", date(2026, 3, 4)).overdue
     (Commitment(text='Apply', due=datetime.date(2026, 3, 1), due_words='March 1', said_on=None, done=False),)
@@ -79,7 +78,9 @@ class Memory:
 
 
 def parse_memory(text: str, today: date) -> Memory:
-    """Reads the document as of that day of the person's. It never raises: what is missing is empty."""
+    """Read the document as of that day in the person's zone. What is missing is empty.
+
+    Raises UsageError if the text is too long."""
     document = Document.parse(text)
     commitments = tuple(Commitment.read(line, today) for line in lines_of(document, COMMITMENTS))
     context = document.prose(CONTEXT)
@@ -94,13 +95,13 @@ def parse_memory(text: str, today: date) -> Memory:
 
 
 def add_preference(text: str, preference: str) -> str:
-    """The document with that preference at the end of the list; unchanged where the list has it already."""
+    """Return the document with that preference at the end of the list; unchanged if the list has it already."""
     return add_line(text, PREFERENCES, preference)
 
 
 def add_line(text: str, section: str, line: str) -> str:
-    """The document with that line at the end of the section; unchanged where the section says it already. The
-    template's placeholders make room for the first real line."""
+    """Return the document with that line at the end of the section; unchanged if the section says it already. The
+    first real line replaces the template's placeholders."""
     document = Document.parse(text)
     if any(same(item.text, line) for item in document.items(section)):
         return text
@@ -111,27 +112,28 @@ def add_line(text: str, section: str, line: str) -> str:
 
 
 def add_commitment(text: str, what: str, due: str, today: date) -> str:
-    """The document with that commitment, noting the day it was made so that "Friday" keeps its meaning."""
+    """Return the document with that commitment and the day it was made, so that "Friday" keeps its meaning."""
     details = f"set {today.isoformat()}" + (f", due: {one_line(due)}" if due.strip() else "")
     return add_line(text, COMMITMENTS, f"{one_line(what)} ({details})")
 
 
 def set_recent_context(text: str, summary: str) -> str:
-    """The document with Recent Context rewritten: one paragraph, at most five sentences. An empty summary changes
-    nothing, so that a failed rewrite does not forget."""
+    """Return the document with Recent Context rewritten: one paragraph, at most five sentences. An empty summary
+    changes nothing, so that a failed rewrite forgets nothing."""
     short = shorten(summary)
     return replace_prose(text, CONTEXT, short) if short else text
 
 
 def add_review(text: str, summary: str) -> str:
-    """The document with the week's summary at the end of Weekly Reviews; a second one of the same week replaces it."""
+    """Return the document with the week's summary at the end of Weekly Reviews. A second one of the same week replaces
+    the first."""
     week = summary.partition(":")[0]
     kept = [line for line in lines_of(Document.parse(text), REVIEWS) if line.partition(":")[0] != week]
     return replace_section_lines(text, REVIEWS, [*kept, summary][-MOST_REVIEWS:])
 
 
 def shorten(summary: str) -> str:
-    """At most five sentences and 800 characters of it, on one line."""
+    """The summary on one line, cut to five sentences and 800 characters."""
     sentences = _SENTENCE.split(one_line(summary))[:MOST_SENTENCES]
     while len(sentences) > 1 and len(" ".join(sentences)) > MOST_CONTEXT:
         sentences.pop()
@@ -144,5 +146,148 @@ def same(one: str, other: str) -> bool:
 
 
 def key(line: str) -> str:
-    """What two lines that say the same have in common."""
+    """A key that is equal for two lines that say the same."""
     return re.sub(r"[\W_]+", " ", line.replace("’", "'").replace("'", "").casefold()).strip()
+
+
+# Due dates as people write them beside a commitment: "Friday", "March 1", "2026-03-01".
+
+_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_NAMES = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
+_WEEKDAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_WEEKDAY_NAMES = re.compile(
+    r"(?:mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
+)
+_ISO = re.compile(r"(\d{4})-(\d{2})-(\d{2})\b.*")
+_MONTH_DAY = re.compile(r"([a-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?(?:,?\s+(\d{4}))?")
+_DAY_MONTH = re.compile(r"(\d{1,2})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?([a-z]{3,9})\.?(?:,?\s+(\d{4}))?")
+
+
+def parse_due(words: str, *, today: date, said_on: date | None = None) -> date | None:
+    """The day that the words mean, or None if that is not clear.
+
+    A weekday is the first one after the day it was said: a commitment made on a Friday and due "Friday" is due in a
+    week. If nobody noted when it was said, it is the coming one, including today, so that no guess makes it overdue. A
+    month and day without a year is the first one on or after the day it was said, or the one nearest to today.
+    """
+    text = " ".join(words.casefold().split()).removeprefix("on ").removeprefix("by ").strip(" .")
+    iso = _ISO.fullmatch(text)
+    if iso:
+        return _date(int(iso[1]), int(iso[2]), int(iso[3]))
+    if _WEEKDAY_NAMES.fullmatch(text):
+        weekday = _WEEKDAYS.index(text[:3])
+        first = said_on + timedelta(days=1) if said_on else today
+        return first + timedelta(days=(weekday - first.weekday()) % 7)
+    if text in ("today", "tonight", "tomorrow"):
+        return said_on and said_on + timedelta(days=text == "tomorrow")
+    for pattern, month_group, day_group in ((_MONTH_DAY, 1, 2), (_DAY_MONTH, 2, 1)):
+        match = pattern.fullmatch(text)
+        if match and _MONTH_NAMES.fullmatch(match[month_group]):
+            month = _MONTHS.index(match[month_group][:3]) + 1
+            return _in_year(month, int(match[day_group]), match[3], today, said_on)
+    return None
+
+
+def _in_year(month: int, day: int, year: str | None, today: date, said_on: date | None) -> date | None:
+    if year:
+        return _date(int(year), month, day)
+    around = said_on or today
+    candidates = [found for offset in (-1, 0, 1) if (found := _date(around.year + offset, month, day))]
+    if said_on:
+        candidates = [found for found in candidates if found >= said_on]
+    return min(candidates, key=lambda found: abs(found - around), default=None)
+
+
+def _date(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+# What a preference allows or forbids: "don't message about sleep", "you can message about sleep after midnight".
+
+DATED = re.compile(r"\(?(?:set |since |on )?(\d{4}-\d{2}-\d{2})\)?")
+
+_NEVER = re.compile(r"(?:please )?(?:don'?t|do not|never|stop|no more|no longer|avoid|quit)\s+(?:ever )?(.+)")
+_MAY = re.compile(
+    r"(?:please )?(?:you (?:can|may|should|could)|(?:it'?s |is )?(?:ok|okay|fine|all right)(?: now)?(?: for you)? to"
+    r"|feel free to|do|start|go ahead and)\s+(?:now |again )?(.+)"
+)
+_CONDITION = re.compile(
+    r"\b(?:after|before|until|till|from|between|during|when|while|unless|except|if|on|in|at|only|once|but|more)\b.*"
+)
+_FILLERS = frozenset(("a", "an", "the", "me", "my", "to", "about", "of", "with", "for", "any", "all", "it", "s"))
+_FILLERS |= {"again", "anymor", "now", "pleas"}  # as stems
+# What a coach does. The rest is the topic.
+_SAYING = frozenset(
+    ("messag", "ask", "remind", "nudg", "ping", "text", "mention", "talk", "writ", "bring", "up", "send")
+)
+
+
+def contradict(one: str, other: str) -> bool:
+    """Whether one line forbids outright what the other allows, with or without a condition. Two conditions ("not before
+    noon", "after six is fine") can both be true, so a prohibition with a condition contradicts nothing.
+
+    >>> contradict("Don't message about sleep", "You can message about sleep after midnight")
+    True
+    """
+    first, second = _stance(one), _stance(other)
+    if first is None or second is None or first.allows == second.allows or first.topic != second.topic:
+        return False
+    return not (second if first.allows else first).conditional
+
+
+def forbids(preferences: Iterable[str], about: str) -> bool:
+    """Whether the person does not want to hear about it. If several lines are about the topic, the last one counts. A
+    line with a condition ("not before noon") forbids nothing here, because a rule cannot judge it.
+
+    >>> forbids(["Don't message about sleep"], "Time to sleep?")
+    True
+    """
+    words = {_stem(word) for word in re.findall(r"\w+", about.casefold())}
+    silenced = False
+    for line in preferences:
+        stance = _stance(line)
+        if stance is None:
+            continue
+        topic = stance.topic - _SAYING
+        if topic and topic <= words:
+            silenced = not stance.allows and not stance.conditional
+    return silenced
+
+
+def topic_of(line: str) -> object:
+    """What a line is about, or None if it neither allows nor forbids anything."""
+    stance = _stance(line)
+    return stance.topic if stance else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Stance:
+    allows: bool
+    topic: frozenset[str]
+    conditional: bool
+
+
+def _stance(line: str) -> _Stance | None:
+    """What a line allows or forbids, or None if it does neither."""
+    words = " ".join(re.sub(r"[\"“”]", "", DATED.sub("", line.replace("’", "'"))).casefold().split()).rstrip(" .!")
+    for allows, pattern in ((False, _NEVER), (True, _MAY)):
+        match = pattern.fullmatch(words)
+        if match:
+            about = _CONDITION.sub("", match[1])
+            topic = frozenset(_stem(word) for word in re.findall(r"\w+", about)) - _FILLERS
+            return _Stance(allows, topic, about != match[1]) if topic else None
+    return None
+
+
+def _stem(word: str) -> str:
+    """The same stem for "message", "messages" and "messaging"."""
+    for ending in ("ing", "es", "s", "e"):
+        if len(word) - len(ending) >= 3 and word.endswith(ending):
+            return word[: -len(ending)]
+    return word

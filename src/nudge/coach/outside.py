@@ -1,13 +1,18 @@
-"""Small doors to the outside world: a sign of life, and the repository that the person's texts may live in."""
+"""The coach's doors to the outside world. Each is optional: a coach without them talks and reminds all the same."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+DecisionLog = Callable[[Mapping[str, Any]], None]
+"""Takes one line per heartbeat, for whoever wants to know later what the coach decided and why."""
 
 
 class SignOfLife(Protocol):
     async def report(self) -> None:
-        """Tell whoever watches that we are alive. Raises RetryableError where nobody answers."""
+        """Tell whoever watches that we are alive. Raises RetryableError if nobody answers."""
         ...
 
 
@@ -25,3 +30,19 @@ class TextHistory(Protocol):
     async def pull_if_clean(self, agent: str) -> str | None: ...
 
     async def push(self, agent: str) -> str: ...
+
+
+class Redactor(Protocol):
+    """Files that may hold what was said."""
+
+    def remove(self, texts: Sequence[str]) -> int:
+        """Take these texts out of the files, for good; how many places there were."""
+        ...
+
+
+@dataclass(frozen=True)
+class Outside:
+    history: TextHistory | None = None
+    sign_of_life: SignOfLife | None = None
+    redactor: Redactor | None = None
+    decision_log: DecisionLog = lambda line: None

@@ -1,34 +1,33 @@
-"""The coach's desk: the person's documents, their targets, and everything known at one moment, ready to be used.
+"""The person's documents: their texts, what GOALS.md says, and whether somebody changed them.
 
-Documents are read when they are needed and parsed again only when the file changed. What the last good Schedule Targets
-were is in the store, so that a broken edit changes nothing and is reported once.
+Documents are read when they are needed and parsed again only after the file changed. The last Schedule Targets that
+worked are in the store, so that a broken edit changes nothing and is reported once.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
 
 from nudge.attention.quiet import Person
-from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_files import DocumentFiles
-from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
+from nudge.clock import Clock
+from nudge.coach.blocks import too_long
+from nudge.coach.document_files import GOALS, NAMES, DocumentFiles, DocumentTexts
 from nudge.coach.goals import Goals, parse_goals
-from nudge.coach.heartbeat_prompt import Documents
-from nudge.coach.memory import parse_memory
-from nudge.coach.review import Review
-from nudge.coach.store import CoachStore, Saying
+from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets, choose
-from nudge.errors import NotConfiguredError
-from nudge.instants import HOUR, Instant, local_date, start_of_day
-from nudge.queue.records import Record, fields, instant, text, texts
+from nudge.errors import NotConfiguredError, NudgeError
+from nudge.instants import Instant
+from nudge.queue.records import Record, fields, text, texts
+from nudge.queue.timers import Timer
 
-log = logging.getLogger("nudge.desk")
+log = logging.getLogger("nudge.documents")
 
-GOALS, MEMORY, AGENTS, HEARTBEAT = "GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md"
-NAMES = (GOALS, MEMORY, AGENTS, HEARTBEAT)
-PROACTIVE = ("heartbeat", "briefing", "routine")
+DOCUMENTS = "documents"
+"""The kind and the key of the timer that stands for a changed document."""
+LOOK_SECONDS = 10.0
 
 GOOD_TARGETS: Record[Targets] = Record(
     "targets.good",
@@ -38,15 +37,17 @@ GOOD_TARGETS: Record[Targets] = Record(
 """The last targets that worked."""
 REPORTED: Record[tuple[str, ...]] = Record("targets.reported", texts, list)
 """The broken versions of GOALS.md that the person was told about."""
-REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
-LAST_BEDTIME: Record[Instant] = instant("bedtime.last")
-"""When the last bedtime message went out."""
 _MOST_REPORTED = 50
+
+
+def documents_timer(agent: str, now: Instant) -> Timer:
+    """Look at the documents now: somebody changed one."""
+    return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
 
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """Why GOALS.md cannot be used as it is, in words for the person. One `version` is complained about once."""
+    """Why GOALS.md cannot be used as it is, in words for the person. Each `version` is reported once."""
 
     text: str
     version: str
@@ -58,16 +59,16 @@ class _Read:
     goals: Goals
     targets: Targets
     complaint: Complaint | None
-    there: bool = True
+    exists: bool = True
 
 
-class Desk:
-    """What an agent knows about its person.
+class PersonDocuments:
+    """The documents of each agent's person.
 
     >>> class Files:
     ...     def read(self, agent, name): return b"## Schedule Targets\\n- wake_target: \\"08:30\\"\\n"
     ...     def version(self, agent, name): return "1"
-    >>> Desk(store=None, files=Files(), default_timezone="UTC").person("coach").wake
+    >>> PersonDocuments(store=None, files=Files(), default_timezone="UTC").person("coach").wake
     510
     """
 
@@ -80,30 +81,38 @@ class Desk:
         self._checked: dict[str, dict[str, str]] = {}
 
     def text(self, agent: str, name: str) -> str:
-        """A document as text, empty if it is not there; bytes that are not UTF-8 survive the way back. One that the
-        system does not let us read raises: taking it for empty, somebody would write over it."""
+        """A document as text, empty if it does not exist. Bytes that are not UTF-8 survive the way back.
+
+        Raises NotConfiguredError if the file cannot be read or is too long to parse. Treating it as empty would let
+        somebody write over it.
+        """
         try:
             content = self._files.read(agent, name)
         except OSError as error:
             raise NotConfiguredError(
                 f"{name} of {agent} cannot be read: {error.strerror or error}.", next_step="Check its permissions."
             ) from error
-        return "" if content is None else content.decode("utf-8", "surrogateescape")
+        found = "" if content is None else _decoded(content)
+        if (excess := too_long(found)) is not None:
+            raise NotConfiguredError(
+                f"{name} of {agent} is too long: {excess}.", next_step="Move what you no longer need to another file."
+            )
+        return found
 
     def write(self, agent: str, name: str, text: str) -> None:
         self._files.write(agent, name, text.encode("utf-8", "surrogateescape"))
 
-    def documents(self, agent: str) -> Documents:
-        """The texts as somebody reads them. One that cannot be read is left out: a coach without a checklist is better
+    def shown(self, agent: str, name: str) -> str:
+        """The text for somebody who only reads it, empty if it cannot be used: a coach without a checklist is better
         than none."""
-        return Documents(*(self._shown(agent, name) for name in NAMES))
-
-    def _shown(self, agent: str, name: str) -> str:
         try:
             return self.text(agent, name)
         except NotConfiguredError as error:
             log.warning("%s", error)
             return ""
+
+    def texts(self, agent: str) -> DocumentTexts:
+        return DocumentTexts(*(self.shown(agent, name) for name in NAMES))
 
     def goals(self, agent: str) -> Goals:
         return self._read(agent).goals
@@ -121,42 +130,39 @@ class Desk:
             bedtime=_minutes(targets.bedtime_target),
         )
 
-    def versions(self, agent: str) -> dict[str, str]:
-        return {name: self._files.version(agent, name) for name in NAMES}
-
     def changed(self, agent: str) -> bool:
         """Whether somebody may have written a document since the targets were last checked. Agents that were never
-        opened here are not coaches of ours; their files are their own."""
-        return agent in self._good and self._checked.get(agent) != self.versions(agent)
+        opened here are not ours to coach, and neither are their files."""
+        return agent in self._good and self._checked.get(agent) != self._versions(agent)
 
     def complaint(self, agent: str) -> Complaint | None:
         """What is wrong with GOALS.md now."""
         return self._read(agent).complaint
 
     async def open(self, agent: str) -> None:
-        """Read the last good targets from the store, once, before anybody asks for them."""
+        """Read the last good targets from the store, once, before anybody needs them."""
         good = await self._store.records.get(agent, GOOD_TARGETS)
         self._good[agent] = good
         self._goals.pop(agent, None)
         self._checked.pop(agent, None)
 
     async def check_targets(self, agent: str) -> tuple[bool, Complaint | None]:
-        """Look at GOALS.md: whether the targets changed since the last look, and the complaint for the person where
-        this very version cannot be used and has not been reported. Part of the caller's transaction.
+        """Look at GOALS.md, inside the caller's transaction. Returns whether the targets changed since the last look,
+        and the complaint to pass on if this version cannot be used and has not been reported yet.
 
-        The store is asked, not memory: a look whose transaction failed is done again as if it had never been.
+        What was reported is in the store, not in memory: a look whose transaction failed is repeated in full.
         """
-        self._checked[agent] = self.versions(agent)  # before reading: what is written from here on is news
+        self._checked[agent] = self._versions(agent)  # before reading: what is written from here on is news
         read = self._read(agent)
         records = self._store.records
-        if not read.there and read.complaint is None:
+        if not read.exists and read.complaint is None:
             return False, None
         if read.complaint is None:
             before = await records.get(agent, GOOD_TARGETS)
             if read.targets != before:
                 await records.set(agent, GOOD_TARGETS, read.targets)
             self._good[agent] = read.targets
-            await records.delete(agent, REPORTED)  # broken in the same way again, it is news again
+            await records.delete(agent, REPORTED)  # if it breaks in the same way again, that is news again
             return read.targets != before, None
         reported = await records.get(agent, REPORTED) or ()
         if read.complaint.version in reported:
@@ -164,75 +170,8 @@ class Desk:
         await records.set(agent, REPORTED, (*reported[-_MOST_REPORTED:], read.complaint.version))
         return False, read.complaint
 
-    async def review(self, agent: str) -> Review | None:
-        return await self._store.records.get(agent, REVIEW)
-
-    async def save_review(self, agent: str, review: Review | None) -> None:
-        if review is None:
-            await self._store.records.delete(agent, REVIEW)
-        else:
-            await self._store.records.set(agent, REVIEW, review)
-
-    async def state(self, agent: str, now: Instant) -> CoachState:
-        targets = self.targets(agent)
-        row = await self._store.attention.get(agent)
-        midnight = start_of_day(local_date(now, targets.zone), targets.zone)
-        sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
-        morning = period_key(Briefing.MORNING, now, targets)
-        review = await self.review(agent)
-        last_bedtime = await self._store.records.get(agent, LAST_BEDTIME)
-        return CoachState(
-            last_user_message=row.last_conversation if row else None,
-            last_activity=row.last_activity if row else None,
-            proactive_today=sum(message.kind in PROACTIVE for message in sent),
-            bedtime_nudges=row.bedtime.in_night(night_of(now, targets)) if row else 0,
-            last_bedtime_nudge=last_bedtime,
-            morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
-            review_in_progress=review is not None and review.in_progress,
-            quiet_until=row.quiet_until if row else None,
-            delayed_until=row.delayed_until if row else None,
-        )
-
-    async def turns(self, agent: str, now: Instant, limit: int = 40) -> tuple[Turn, ...]:
-        """What was said lately, oldest first; words older than a day are another conversation."""
-        said = await self._store.conversations.recent(agent, limit)
-        return tuple(
-            Turn(one.role, one.content, one.at, one.forwarded)
-            for one in reversed(said)
-            if one.role in ("user", "assistant") and now - one.at < 24 * HOUR
-        )
-
-    async def facts(
-        self,
-        agent: str,
-        purpose: Purpose,
-        now: Instant,
-        *,
-        due: tuple[DueReminder, ...] = (),
-        text: str = "",
-        briefing: Briefing | None = None,
-        task: str = "",
-        degraded: bool = False,
-    ) -> CoachFacts:
-        targets = self.targets(agent)
-        return CoachFacts(
-            now=now,
-            purpose=purpose,
-            targets=targets,
-            goals=self.goals(agent),
-            memory=parse_memory(self._shown(agent, MEMORY), local_date(now, targets.zone)),
-            state=await self.state(agent, now),
-            due_reminders=due,
-            turns=await self.turns(agent, now),
-            text=text,
-            briefing=briefing,
-            review=await self.review(agent),
-            task=task,
-            degraded=degraded,
-        )
-
-    async def say(self, agent: str, role: str, text: str, now: Instant, kind: str = "conversation") -> int:
-        return await self._store.conversations.add(Saying(agent, now, role, text, kind))
+    def _versions(self, agent: str) -> dict[str, str]:
+        return {name: self._files.version(agent, name) for name in NAMES}
 
     def _read(self, agent: str) -> _Read:
         version = self._files.version(agent, GOALS)
@@ -244,25 +183,68 @@ class Desk:
 
     def _parsed(self, agent: str, version: str) -> _Read:
         good = self._good.get(agent)
+        kept = good or self._default
         try:
             content = self._files.read(agent, GOALS)
         except OSError as error:
             reason = f"I'm not allowed to read it ({error.strerror})" if error.strerror else "I cannot read it"
-            return _Read(version, Goals(), good or self._default, _lost(reason, good or self._default))
+            return _Read(version, Goals(), kept, _unusable(reason, kept))
         if content is None:
-            # Nobody need be told about a file that never was there.
-            gone = _lost("it is gone", good) if good else None
-            return _Read(version, Goals(), good or self._default, gone, there=False)
-        goals = parse_goals(content.decode("utf-8", "surrogateescape"))
+            # A file that never existed needs no complaint.
+            return _Read(version, Goals(), kept, _unusable("it is gone", kept) if good else None, exists=False)
+        if (excess := too_long(_decoded(content))) is not None:
+            return _Read(version, Goals(), kept, _unusable(excess, kept))
+        goals = parse_goals(_decoded(content))
         choice = choose(good, goals.parsed)
         complaint = Complaint(choice.notice, choice.version) if choice.notice else None
         return _Read(version, goals, choice.targets, complaint)
 
 
-def _lost(reason: str, targets: Targets) -> Complaint:
-    fields = ", ".join(f"{name} {value}" for name, value in targets.as_fields().items())
+class DocumentWatch:
+    """Notices that an editor, git or another process wrote a document. A look costs a few stats.
+
+    It runs beside the dispatcher. A change becomes a timer that is due now, so that it is handled like everything
+    else. A look compares with what the targets were last checked against, so that nothing written while nobody looked
+    is missed.
+    """
+
+    def __init__(
+        self,
+        store: CoachStore,
+        clock: Clock,
+        documents: PersonDocuments,
+        poke: Callable[[], None],
+        every: float = LOOK_SECONDS,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._documents = documents
+        self._poke = poke
+        self._every = every
+
+    async def run(self) -> None:
+        while True:
+            try:
+                await self.look()
+            except (NudgeError, OSError) as error:
+                log.warning("could not check the documents for changes: %s", error)
+            await self._clock.sleep(self._every)
+
+    async def look(self) -> None:
+        for agent in await self._store.agents.all():
+            if self._documents.changed(agent.name):
+                await self._store.timers.set(documents_timer(agent.name, self._clock.now()))
+                self._poke()
+
+
+def _decoded(content: bytes) -> str:
+    return content.decode("utf-8", "surrogateescape")
+
+
+def _unusable(reason: str, targets: Targets) -> Complaint:
+    in_force = ", ".join(f"{name} {value}" for name, value in targets.as_fields().items())
     return Complaint(
-        f"I can't use GOALS.md: {reason}. Until it is back I keep the last schedule targets: {fields}.",
+        f"I can't use GOALS.md: {reason}. Until that changes I keep the last schedule targets: {in_force}.",
         f"lost: {reason}",
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from nudge.backoff import TABLE, Policy, delay
 from nudge.clock import Clock
-from nudge.coach.listening import Talking
+from nudge.coach.coach import Coach
 from nudge.errors import AnotherPollerError, NudgeError, RetryableError, StoreError
 from nudge.queue.channel import Channel, Inbound
 from nudge.redaction import redact
@@ -25,10 +25,10 @@ _TRIES = 3
 
 
 class Polling:
-    def __init__(self, channel: Channel, talking: Talking, clock: Clock, agent: str) -> None:
+    def __init__(self, channel: Channel, coach: Coach, clock: Clock, agent: str) -> None:
         self._channel = channel
-        self._talking = talking
-        self._listener = talking.listener
+        self._coach = coach
+        self._listener = coach.listener
         self._clock = clock
         self._agent = agent
         self._failures = 0
@@ -58,7 +58,7 @@ class Polling:
 
     async def _listen(self) -> None:
         if not self._commands_offered:
-            await self._channel.offer_commands(self._talking.menu)
+            await self._channel.offer_commands(self._coach.menu)
             self._commands_offered = True
         cursor = await self._listener.cursor(self._agent, self._channel.name)
         updates = await self._channel.updates(cursor, LONG_POLL_SECONDS)
@@ -107,7 +107,7 @@ class Polling:
     async def _show_typing(self) -> None:
         await self._clock.sleep(TYPING_AFTER_SECONDS)
         for _ in range(_TYPING_TIMES):
-            if not await self._talking.thinking(self._agent):
+            if not await self._coach.is_answering(self._agent):
                 return
             try:
                 await self._channel.show_typing()

@@ -1,8 +1,8 @@
-"""Pruning MEMORY.md: doubles go, of two lines that contradict each other the newer stays, and the file keeps below 200
-lines. What is taken out is named, and its text is still in git.
+"""Pruning MEMORY.md: duplicates go, the newer of two contradicting lines stays, and the file stays below 200 lines.
+Every removed line is reported, and its text is still in git.
 
-The rule for contradictions is narrow on purpose: a "don't …" and a "you can …" about the very same thing. A line that
-was wrongly kept can be deleted by the person; one that was wrongly dropped is missed in silence.
+The rule for contradictions is narrow on purpose: a "don't …" and a "you can …" about exactly the same thing. The person
+can delete a line that was kept by mistake; nobody notices one that was dropped by mistake.
 """
 
 from __future__ import annotations
@@ -12,11 +12,21 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, combinations
 
-from nudge.coach.documents import Document, Item
+from nudge.coach.documents import Document, Item, is_placeholder
 from nudge.coach.edits import remove_items
-from nudge.coach.memory import COMMITMENTS, CONFERENCE, PATTERNS, PREFERENCES, REVIEWS, SECTIONS, Commitment, key
-from nudge.coach.placeholders import is_placeholder
-from nudge.coach.stances import DATED, contradict, topic_of
+from nudge.coach.memory import (
+    COMMITMENTS,
+    CONFERENCE,
+    DATED,
+    PATTERNS,
+    PREFERENCES,
+    REVIEWS,
+    SECTIONS,
+    Commitment,
+    contradict,
+    key,
+    topic_of,
+)
 
 LIMIT = 200
 LONG_OVERDUE = timedelta(days=30)
@@ -24,7 +34,7 @@ LONG_OVERDUE = timedelta(days=30)
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The new text, the lines that went (with the reason), and how many lines there are now."""
+    """The new text, the removed lines with their reasons, and how many lines there are now."""
 
     text: str
     removed: tuple[str, ...]
@@ -32,8 +42,8 @@ class Pruned:
 
 
 def prune(text: str, today: date, limit: int = LIMIT) -> Pruned:
-    """The document without doubles, contradictions and what is done; then, only as far as needed to stay below the
-    limit, without what is oldest. Sections that the person added are left alone, so a file may stay too long."""
+    """Return the document without duplicates, contradictions and what is done; then, only as far as needed to stay
+    below the limit, without what is oldest. Sections that the person added stay, so a file may remain too long."""
     removed: list[str] = []
     for rule in (_doubles, _contradictions, _done):
         text = _without(text, rule(Document.parse(text), today), removed)
@@ -71,8 +81,8 @@ def _older(
     clash: Callable[[str, str], bool],
     why: str,
 ) -> list[tuple[Item, str]]:
-    """The older one of every two lines of a section that are about the same and clash: what carries the earlier date,
-    else what stands further up, for lines are added at the end."""
+    """The older of every two lines of a section that are about the same thing and clash: the one with the earlier date,
+    or the one further up, because lines are added at the end."""
     victims: dict[int, tuple[Item, str]] = {}
     for section in sections:
         groups: dict[object, list[Item]] = {}
@@ -106,7 +116,7 @@ def _without(text: str, victims: list[tuple[Item, str]], removed: list[str]) -> 
 
 
 def _fewer_blanks(text: str, limit: int) -> str:
-    """Runs of blank lines outside code become one, where the file is too long."""
+    """Several blank lines outside code become one if the file is too long."""
     document = Document.parse(text)
     if len(document.lines) < limit:
         return text

@@ -11,22 +11,24 @@ import logging
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from nudge.attention.requests import ASK_AGAIN
-from nudge.coach.actions import UpdateMemory
-from nudge.coach.document_writes import Edit, Pages
+from nudge.coach.actions import UpdateMemory, apply_to_memory
+from nudge.coach.changes import Changes
+from nudge.coach.document_files import MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import Document
 from nudge.coach.edits import replace_prose, replace_section_lines
-from nudge.coach.effects import apply_to_memory
-from nudge.coach.facts import CoachFacts, Purpose, Turn
+from nudge.coach.fact_reader import LOOK_BACK, TALK
 from nudge.coach.memory import CONTEXT, REVIEWS
-from nudge.coach.person_documents import MEMORY, Desk
-from nudge.coach.rules import answer
-from nudge.coach.store import CoachStore, Saying
-from nudge.coach.undo import Undo
+from nudge.coach.outside import Redactor
+from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.review import REVIEW
+from nudge.coach.small_talk import recap
+from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
-from nudge.instants import DAY, Instant, local_date
+from nudge.instants import Instant, local_date
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.redaction")
@@ -43,22 +45,19 @@ _CUTS = (59, 60, 80, 119)
 """Where others cut a text to show its beginning."""
 
 
-class Redactor(Protocol):
-    """Files that may hold what was said."""
-
-    def remove(self, texts: Sequence[str]) -> int:
-        """Take these texts out of the files, for good; how many places there were."""
-        ...
-
-
 class Redaction:
     def __init__(
-        self, store: CoachStore, desk: Desk, pages: Pages, undo: Undo, redactor: Redactor | None = None
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        changes: Changes,
+        redactor: Redactor | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
-        self._pages = pages
-        self._undo = undo
+        self._documents = documents
+        self._writes = writes
+        self._changes = changes
         self._redactor = redactor
 
     async def last(self, agent: str, count: int, now: Instant) -> str:
@@ -66,18 +65,18 @@ class Redaction:
         harm: files are cleaned before the transaction ends, so a crash leaves nothing half done."""
         gone = await self._store.conversations.redact(agent, min(count, MOST))
         if not gone:
-            return "There is nothing in my records to remove."
-        noted = await self._undo.forget(agent, [saying.id for saying in gone])
+            return "There's nothing to remove."
+        noted = await self._changes.forget(agent, [saying.id for saying in gone])
         forms = all_forms([*(saying.content for saying in gone), *(line for _, line in noted)])
         await self._clean_rows(agent, Instant(min(saying.at for saying in gone)), forms)
         await self._clean_memory(agent, noted, forms, now)
         await self._clean_review(agent, forms)
         if self._redactor is not None:
             self._redactor.remove([form for form in forms if len(form) >= _SHORTEST])
-        lines = f" and {_count(len(noted), 'line')} that I had noted from them" if noted else ""
+        lines = f", {_count(len(noted), 'line')} I'd noted from them" if noted else ""
         return (
             f"Removed: the last {_count(len(gone), 'message')}{lines}, Recent Context, and their traces in my logs. "
-            "What this chat itself shows, and what was committed to git before, stays there; delete it there if needed."
+            "This chat still shows them, and git keeps what was committed; delete them there if you need to."
         )
 
     async def _clean_rows(self, agent: str, since: Instant, forms: Sequence[str]) -> None:
@@ -94,11 +93,11 @@ class Redaction:
         self, agent: str, noted: Iterable[tuple[str, str]], forms: Sequence[str], now: Instant
     ) -> None:
         try:
-            before = await self._pages.read(agent, MEMORY)
+            before = await self._writes.read(agent, MEMORY)
         except NotConfiguredError as error:
             log.error("MEMORY.md of %s was left as it is: %s", agent, error)
             return
-        today = local_date(now, self._desk.targets(agent).zone)
+        today = local_date(now, self._documents.targets(agent).zone)
         text = before
         for section, line in noted:
             text = apply_to_memory(text, UpdateMemory(section, remove=line), today)
@@ -107,23 +106,20 @@ class Redaction:
             text = replace_section_lines(text, REVIEWS, cleaned)
         if Document.parse(text).section(CONTEXT) is not None:
             text = replace_prose(text, CONTEXT, await self._context(agent, now) or "[Nothing yet]")
-        await self._pages.plan(agent, [Edit(MEMORY, before, text)], now)
+        await self._writes.plan(agent, [Edit(MEMORY, before, text)], now)
 
     async def _context(self, agent: str, now: Instant) -> str:
         """A summary from what is left: the one before was made of what is gone."""
-        left: Sequence[Saying] = await self._store.conversations.recent(agent, 40)
-        turns = tuple(
-            Turn(one.role, one.content, one.at) for one in reversed(left) if now - one.at < DAY and not one.forwarded
-        )
-        said = answer(CoachFacts(now, Purpose.SUMMARY, self._desk.targets(agent), turns=turns))
-        return said if isinstance(said, str) else ""
+        left = await self._store.conversations.recent(agent, LOOK_BACK)
+        said = (one.content for one in left if one.role == "user" and now - one.at < TALK and not one.forwarded)
+        return recap("", next(said, ""), local_date(now, self._documents.targets(agent).zone))
 
     async def _clean_review(self, agent: str, forms: Sequence[str]) -> None:
-        review = await self._desk.review(agent)
+        review = await self._store.records.get(agent, REVIEW)
         if review is not None:
             answers = tuple("" if scrub(one, forms) != one else one for one in review.answers)
             if answers != review.answers:
-                await self._desk.save_review(agent, replace(review, answers=answers))
+                await self._store.records.set(agent, REVIEW, replace(review, answers=answers))
 
 
 def all_forms(texts: Iterable[str]) -> list[str]:

@@ -6,16 +6,17 @@ answer it ends as it is, with a summary of what there is. Every move is a pure s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import tzinfo
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any
 
-from nudge.coach.review_questions import BLOCKS, COUNT, Question, questions
-from nudge.coach.review_replies import Reply, next_three, reads_as
+from nudge.attention.restraint import recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
-from nudge.queue.records import moment, text, texts, whole
+from nudge.queue.records import Record, moment, text, texts, whole
+from nudge.text import short
 
 CONTINUE = "Want to continue the review?"
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
@@ -95,6 +96,10 @@ class Review:
         )
 
 
+REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
+"""The review of this week, or the last one."""
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """The person wrote something. `unrelated` is what a model thinks of it; None leaves it to the rules."""
@@ -172,7 +177,9 @@ def summary(review: Review) -> str:
     """The review on one line of MEMORY.md."""
     asked = questions(review.goals)
     parts = [
-        f"{question.label}: {_short(answer)}" for question, answer in zip(asked, review.answers, strict=False) if answer
+        f"{question.label}: {short(answer, _LONGEST)}"
+        for question, answer in zip(asked, review.answers, strict=False)
+        if answer
     ]
     remark = "" if review.status is Status.DONE else f" ({review.status.value}, {len(review.answers)} of {COUNT})"
     return f"{review.week}:{remark} {'; '.join(parts) or 'no answers'}"
@@ -180,21 +187,21 @@ def summary(review: Review) -> str:
 
 def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
     reading = reads_as(event.text)
-    if reading is Reply.SKIP or (reading is Reply.NO and review.offer is Offer.FINISH_OR_SKIP):
+    if reading is Reading.SKIP or (reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP):
         return _skip(review)
-    if reading is Reply.PAUSE or (reading is Reply.NO and review.offer is not Offer.NONE):
+    if reading is Reading.PAUSE or (reading is Reading.NO and review.offer is not Offer.NONE):
         return _pause(review)
-    if reading is Reply.RESTRAINT:  # what is said to that is not the review's to say
+    if reading is Reading.RESTRAINT:  # what is said to that is not the review's to say
         return Step(replace(review, status=Status.PAUSED, offer=Offer.NONE), handled=False)
     offered = review.offer is not Offer.NONE
-    if reading is Reply.RESUME or (reading is Reply.YES and (offered or review.status is Status.PAUSED)):
+    if reading is Reading.RESUME or (reading is Reading.YES and (offered or review.status is Status.PAUSED)):
         return _resume(review, now)
     next_day = now - review.touched_at >= BREAK and local_date(now, zone) > local_date(review.touched_at, zone)
     unrelated = event.unrelated
     if unrelated is None:  # after a break or an offer only a yes takes it up again
-        unrelated = reading is Reply.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
+        unrelated = reading is Reading.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
     if not unrelated:
-        return _answer(review, event.text, now, passed=reading is Reply.NEXT)
+        return _answer(review, event.text, now, passed=reading is Reading.NEXT)
     if review.offer is Offer.FINISH_OR_SKIP or (offered and not next_day):
         return Step(replace(review, status=Status.PAUSED), handled=False)  # asked once; nobody is nagged
     offer = Offer.FINISH_OR_SKIP if next_day else Offer.CONTINUE
@@ -244,6 +251,143 @@ def _skip(review: Review) -> Step:
     return Step(skipped, (words,), kept)
 
 
-def _short(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1].rstrip()}…"
+LOOKING_BACK = "Looking back"
+GOALS = "The week's goals"
+CHANGE = "What to change"
+AHEAD = "Looking ahead"
+BLOCKS = (LOOKING_BACK, GOALS, CHANGE, AHEAD)
+COUNT = 9
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`label` names the answer in the summary."""
+
+    block: str
+    text: str
+    label: str
+
+
+_WITHOUT_GOAL = (
+    ("What did you get done that was never on a list?", "done"),
+    ("What is still open from this week and still matters?", "open"),
+    ("What took more time than it was worth?", "not worth it"),
+)
+
+
+def questions(goals: tuple[str, ...]) -> tuple[Question, ...]:
+    """The nine questions. The week's goals are asked about one by one; where there are fewer than three, other
+    questions about the week's work take their place.
+
+    >>> questions(("Finish the draft",))[2].text
+    'Goal 1, “Finish the draft”: where did it end up, and what moved it or held it up?'
+    """
+    asked = [
+        Question(LOOKING_BACK, "What went well this week, and what made it work?", "well"),
+        Question(LOOKING_BACK, "What didn't go the way you wanted, and what got in the way?", "not"),
+    ]
+    for number, (asks, label) in enumerate(_WITHOUT_GOAL):
+        if number < len(goals):
+            goal = goals[number]
+            asks = f"Goal {number + 1}, “{goal}”: where did it end up, and what moved it or held it up?"
+            label = f"“{goal}”"
+        asked.append(Question(GOALS, asks, label))
+    return (
+        *asked,
+        Question(
+            CHANGE, "How were your nights and mornings? When did you really go to bed, and what decided that?", "sleep"
+        ),
+        Question(
+            CHANGE,
+            "What is one small thing you'd like to try differently next week? An experiment, not a rule.",
+            "experiment",
+        ),
+        Question(AHEAD, "Who did you mean to write to or see, and didn't? Who comes first next week?", "people"),
+        Question(AHEAD, "What are your three for next week? One a line, each with an end you can see.", "next"),
+    )
+
+
+MOST = 3
+_SHORT = 6  # words; "I was focusing on the move all week, so nothing else happened" is an answer
+
+_NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?[1-9][.):]\s+")
+_BULLET = re.compile(r"^[-*•+]\s+")
+_NOTHING = re.compile(
+    r"(?:same(?: as (?:last|this) week)?|none|nothing|no idea|not sure|don'?t know|-+|\.+|n/?a)", re.I
+)
+
+
+class Reading(Enum):
+    """How a message reads. Whatever is none of the others is an answer."""
+
+    YES = "yes"
+    NO = "no"
+    RESUME = "resume"
+    PAUSE = "pause"
+    SKIP = "skip"
+    NEXT = "next"
+    RESTRAINT = "restraint"
+    ELSEWHERE = "elsewhere"
+    ANSWER = "answer"
+
+
+_PATTERNS = (
+    (
+        Reading.YES,
+        r"y|yes|yep|yeah|yup|sure|ok|okay|please|yes please|sure thing|let'?s do it|let'?s go|go on|go ahead",
+    ),
+    (Reading.NO, r"n|no|nope|nah|no thanks|no thank you|rather not"),
+    (
+        Reading.RESUME,
+        r"(?:let'?s )?(?:continue|resume|finish)(?: it| (?:the |with the )?review)?(?: now)?|i'?m (?:back|ready)|ready"
+        r"|back(?: to (?:the )?review)?",
+    ),
+    (
+        Reading.PAUSE,
+        r"pause(?: it| (?:the )?review)?|later|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|stop|wait"
+        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|tomorrow",
+    ),
+    (
+        Reading.SKIP,
+        r"skip(?: it| this week| it this week| (?:the |this )?review(?: this week)?)?"
+        r"|(?:cancel|end|drop) (?:the |this )?review",
+    ),
+    (Reading.NEXT, r"pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"),
+)
+_COMPILED = tuple((reply, re.compile(pattern, re.IGNORECASE)) for reply, pattern in _PATTERNS)
+_ELSEWHERE = re.compile(r"/\w|remind me\b|what(?:'s| is) next\b", re.IGNORECASE)
+
+
+def reads_as(text: str) -> Reading:
+    """How a message reads. A command, a reminder, a question back or a short wish for peace is not an answer.
+
+    >>> reads_as("Not now!").value, reads_as("Skip this one").value, reads_as("I wrote every day").value
+    ('pause', 'next', 'answer')
+    """
+    words = " ".join(text.replace("’", "'").split())
+    bare = words.rstrip(" .!…,")
+    for reply, pattern in _COMPILED:
+        if pattern.fullmatch(bare):
+            return reply
+    if len(words.split()) <= _SHORT and recognise(words) is not None:
+        return Reading.RESTRAINT
+    if not words or _ELSEWHERE.match(words) or (words.endswith("?") and "\n" not in text.strip()):
+        return Reading.ELSEWHERE
+    return Reading.ANSWER
+
+
+def next_three(answer: str) -> tuple[str, ...]:
+    """The goals in an answer: one a line, or numbered, or between semicolons, or two or three between commas. At most
+    three; an answer that names none gives none.
+
+    >>> next_three("1. Finish the draft 2. Call Mum")
+    ('Finish the draft', 'Call Mum')
+    """
+    lines = [line.strip() for line in answer.replace("\r", "\n").split("\n") if line.strip()]
+    parts = [part for line in lines for part in _NUMBERED.split(_BULLET.sub("", line))]
+    if len(parts) == 1:
+        parts = parts[0].split(";")
+    if len(parts) == 1 and 2 <= len(commas := re.split(r",\s+(?:and\s+)?", parts[0])) <= MOST:
+        parts = commas
+    cleaned = [" ".join(_BULLET.sub("", part.strip()).split()).strip(" ,;") for part in parts]
+    return tuple(part for part in cleaned if part and not _NOTHING.fullmatch(part.rstrip(".!")))[:MOST]

@@ -10,25 +10,10 @@ from datetime import time
 from typing import Any
 
 from nudge.attention.bedtime import BedtimeTone
-from nudge.coach.bedtime import bedtime_nudge
-from nudge.coach.briefings import Briefing, bedtime_of, night_of
+from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.memory import shorten
-from nudge.coach.review import ask
-from nudge.coach.small_talk import chat
-from nudge.coach.stances import forbids
-from nudge.coach.voice import (
-    AFTERNOON,
-    BEDTIME,
-    FIRST,
-    LATE_CASUAL,
-    MONTHLY,
-    MORNING,
-    NO_QUARTER,
-    NO_TASKS,
-    OVERDUE,
-    pick,
-)
+from nudge.coach.memory import forbids
+from nudge.coach.small_talk import chat, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -36,13 +21,63 @@ CONDITION_MARK = "Before proceeding, evaluate this condition:"
 MOST_IDEAS = 4
 """Messages a day after which the rules have no more ideas of their own; reminders and bedtime are no ideas."""
 
+BEDTIME = {
+    BedtimeTone.CASUAL: (
+        "About an hour to bedtime. What's a good place to stop for today?",
+        "It's getting late-ish. One last thing, and then wind down?",
+        "An hour to go until {bedtime}. What would make it easy to be in bed by then?",
+        "Still up? Maybe pick the stopping point now, while it's easy.",
+    ),
+    BedtimeTone.DIRECT: (
+        "{bedtime} was the time you picked for bed. Can this wait until tomorrow?",
+        "Past {bedtime} now. Close it here: write one line on where to start tomorrow, and go.",
+        "That's bedtime. What's the one thing keeping you up?",
+    ),
+    BedtimeTone.SERIOUS: (
+        "You're well past bedtime. Tomorrow's you pays for this. Put it down now; I won't ask again tonight.",
+        "Last one from me tonight: it's past your bedtime, and nothing gets better at this hour. Please go to bed.",
+        "This is the point where it starts to cost you tomorrow. Lights out? That's my last word tonight.",
+    ),
+}
+LATE_CASUAL = (
+    "Still up? Maybe pick the stopping point now, while it's easy.",
+    "It's getting late-ish. One last thing, and then wind down?",
+    "Later than you planned, isn't it? What's a good place to stop?",
+)
+"""The first word of a night that falls after the hour before bedtime has begun."""
+MORNING = ("Good morning.", "Morning.", "Morning! New day.", "Good morning. Fresh start.")
+FIRST = ("First: {task}.", "The one that matters: {task}.", "If you only do one thing: {task}.", "Start with {task}?")
+NO_TASKS = (
+    "Nothing is on Today's list yet. What's the one thing that would make today a good day?",
+    "Today's list is empty. What's the single most important thing?",
+    "What's the plan today? Tell me one thing and I'll keep it in view: “add … to today”.",
+)
+OVERDUE = (
+    "“{what}” was due {due}. Still on? A first step of five minutes, or a new date, both count.",
+    "Quick check on “{what}” (due {due}). Do it, move it, or drop it?",
+    "“{what}” is still open from {due}. What would get it moving?",
+)
+AFTERNOON = (
+    "How's “{task}” going? If it's stuck, what's the smallest next piece?",
+    "“{task}” is still open. Want to give it 20 minutes?",
+    "What's in the way of “{task}”? Maybe we can make it smaller.",
+)
+MONTHLY = (
+    "New month. Your quarter says: {goals}. Keep, change or drop one?",
+    "First of the month: time for a look at the quarter. {goals}. Which of these still matters most?",
+)
+NO_QUARTER = (
+    "New month, and no goals for the quarter yet. What would you like to be doing regularly by the end of it?",
+    "First of the month. What are one to three things you want to keep doing this quarter?",
+)
+
 _AFTERNOON = (time(15, 0), time(19, 0))
 _ABOUT_SLEEP = "sleep bed bedtime late"
 
 
 def answer(facts: CoachFacts) -> dict[str, Any] | str:
     """The answer for the facts' purpose: a decision for a heartbeat, a reply with actions for a conversation, a text
-    for a briefing, a review or a summary. A briefing with nothing to say is empty.
+    for a briefing. A briefing with nothing to say is empty.
 
     >>> from nudge.instants import Instant
     >>> answer(CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT))["action"]
@@ -53,14 +88,13 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
             return _heartbeat(facts)
         case Purpose.CONVERSATION:
             reply, actions = chat(facts)
-            return {"reply": reply, "actions": actions, "recent_context": _context(facts, facts.text)}
+            return {
+                "reply": reply,
+                "actions": actions,
+                "recent_context": recap(facts.memory.recent_context, facts.text, facts.today),
+            }
         case Purpose.BRIEFING:
             return _briefing(facts)
-        case Purpose.REVIEW:
-            return ask(facts.review) if facts.review is not None and facts.review.in_progress else ""
-        case Purpose.SUMMARY:
-            last = next((turn.text for turn in reversed(facts.turns) if turn.role == "user"), "")
-            return _context(facts, last)
 
 
 def _heartbeat(facts: CoachFacts) -> dict[str, Any]:
@@ -185,15 +219,3 @@ def _silence() -> dict[str, Any]:
 
 def _message(text: str, updates: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"action": "message", "message": text, "state_updates": updates or {}}
-
-
-def _context(facts: CoachFacts, said: str) -> str:
-    """The rolling summary: the last sentences of the one before, and what the person said now."""
-    words = " ".join(said.split()).strip()
-    if not words:
-        return facts.memory.recent_context
-    short = words if len(words) <= 120 else words[:119].rstrip() + "…"
-    plain = short.replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
-    earlier = [part for part in facts.memory.recent_context.split(". ") if part][-4:]
-    sentences = [part.rstrip(".") + "." for part in earlier]
-    return shorten(" ".join([*sentences, f"On {facts.today.isoformat()} they said “{plain}”."][-5:]))

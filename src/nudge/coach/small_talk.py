@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import date
+from hashlib import sha256
 from typing import Any
 
 from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.documents import one_line
 from nudge.coach.facts import CoachFacts
 from nudge.coach.goals import MOST_GOALS, TODAY, WEEK, Goal
-from nudge.coach.memory import COMMITMENTS, PREFERENCES, same
+from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
-from nudge.coach.voice import FINE, HELLO, HELP, LOST, LOST_FOR_NOW, NICE, NIGHT, THANKS, pick
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError
 from nudge.instants import rfc3339
 from nudge.phrases import split_reminder
+from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
 """What is said, and the actions taken. What an action did is said by whoever carries it out."""
@@ -26,6 +28,35 @@ _LONGEST = 500
 """Characters of a message that a rule reads; nobody types a command that long."""
 _ATTACHED = re.compile(r"\[[a-z ]+\] ")
 """What comes before the words under a photo or a file, for a mind that makes something of it."""
+
+THANKS = ("Any time.", "Glad to.", "You're welcome.")
+FINE = ("Good.", "Alright.", "👍", "Fine by me.")
+HELLO = ("Hey. What's the plan?", "Hi! What are you on?", "Hello. What's next for you?")
+NICE = ("Nice.", "Well done.", "Good one.", "Done and done.")
+NIGHT = ("Sleep well.", "Good night. See you in the morning.", "Night. Well done today.")
+LOST = (
+    "I only follow simple things right now. Say “help” and I'll show you which.",
+    "That one is beyond me without a language model. “help” shows what I can do.",
+    "I didn't get that. Try “what's next”, “remind me to … at …” or “help”.",
+)
+LOST_FOR_NOW = (
+    "I can't reach my language model at the moment, so I only follow simple things. “help” shows which.",
+    "My thinking part is offline for now; reminders and nudges still work. “help” shows what I understand.",
+)
+HELP = """Here is what I understand without a model:
+• what's next · goals · today · this week · commitments
+• done (the first task), done 2, done with …
+• add … to today · remove … from today · remember that … · forget that … · I promised to … by Friday
+• remind me to … at 5pm (tomorrow, in 20 minutes, every weekday at 9) · /cancel … takes one away
+• don't message me about …
+• quiet for 2h · quiet off · busy · leave me alone · 30 more min
+• set my bedtime to 00:30 (also wake time, quiet hours, timezone)"""
+
+
+def pick(options: tuple[str, ...], day: date, about: str = "") -> str:
+    """One of the options, the same one for the same day and subject."""
+    seed = sha256(f"{day.isoformat()} {about}".encode("utf-8", "replace")).digest()
+    return options[int.from_bytes(seed[:4], "big") % len(options)]
 
 
 def chat(facts: CoachFacts) -> Answer:
@@ -49,6 +80,15 @@ def chat(facts: CoachFacts) -> Answer:
         if match:
             return rule(facts, match)
     return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, words), []
+
+
+def recap(before: str, said: str, today: date) -> str:
+    """Recent Context by rule: the last sentences of the one before, and what the person said now."""
+    if not said.strip():
+        return before
+    plain = short(said, 120).replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
+    earlier = [part.rstrip(".") + "." for part in before.split(". ") if part][-4:]
+    return shorten(" ".join([*earlier, f"On {today.isoformat()} they said “{plain}”."]))
 
 
 def _restraint(words: str) -> str:

@@ -1,7 +1,7 @@
-"""Schedule Targets: when the person sleeps, wakes, wants quiet and reviews the week.
+"""Schedule Targets: when the person sleeps, wakes up, wants quiet and reviews the week.
 
-The section is read strictly, with a default per field. What cannot be read is named by line and field and never raises:
-a broken line keeps the last targets that worked, and the person is told once per broken version.
+The section is read strictly, and each field has a default. Mistakes are reported by line and field and never raise.
+While a line is broken, the last targets that worked stay in force, and the person is told once per broken version.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from zoneinfo import ZoneInfo
 
 from nudge.attention.quiet import QuietHours
 from nudge.coach.blocks import Kind
-from nudge.coach.documents import Document, Section
+from nudge.coach.documents import Document, Section, is_placeholder
 from nudge.coach.edits import append_to_section, replace_item
-from nudge.coach.placeholders import is_placeholder
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
 
@@ -57,7 +56,7 @@ class Targets:
         return self.quiet_hours.end_if_inside(now) is not None
 
     def as_fields(self) -> dict[str, str]:
-        """The fields as the document spells them; also the JSON form."""
+        """The fields as the document spells them. Also the JSON form."""
         return {
             "bedtime_target": f"{self.bedtime_target:%H:%M}",
             "wake_target": f"{self.wake_target:%H:%M}",
@@ -68,7 +67,7 @@ class Targets:
 
     @classmethod
     def from_fields(cls, fields: Mapping[str, str]) -> Targets:
-        """The targets of such fields; what is missing or unreadable has its default."""
+        """The targets with these fields. Anything missing or unreadable has its default."""
         targets = cls()
         for name, value in fields.items():
             change = _changed(targets, name, str(value))
@@ -78,7 +77,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A line of the document (counted from 1) that could not be read, and what would be right."""
+    """A line of the document (counted from 1) that could not be read, and how to fix it."""
 
     line: int
     field: str
@@ -90,7 +89,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What a document says. `version` names the section's text, so that one notice is given per broken version."""
+    """What a document says. `version` identifies the section's text, so that each broken version is reported once."""
 
     targets: Targets
     problems: tuple[Problem, ...]
@@ -99,7 +98,7 @@ class Parsed:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The targets to use now, and the notice for the person where the document is broken."""
+    """The targets to use now, and the notice for the person if the document is broken."""
 
     targets: Targets
     notice: str | None
@@ -107,14 +106,14 @@ class Choice:
 
 
 def parse_targets(document: Document) -> Parsed:
-    """Reads the section. Any problem leaves that field at its default here; `choose` decides what to use."""
+    """Read the section. A field with a problem has its default here; `choose` decides what to use."""
     found = document.named(SECTION)
     if not found:
         problem = Problem(max(1, len(document.lines)), SECTION, f"the section is missing; add a heading ## {SECTION}")
         return Parsed(Targets(), (problem,), "missing")
     section = found[0]
     problems = [
-        Problem(other.start + 1, SECTION, f"the section is there twice; line {section.start + 1} counts")
+        Problem(other.start + 1, SECTION, f"the section appears twice; line {section.start + 1} counts")
         for other in found[1:]
     ]
     targets = Targets()
@@ -127,7 +126,7 @@ def parse_targets(document: Document) -> Parsed:
             continue
         name = re.sub(r"[ -]", "_", match[1].casefold())
         if name in seen:
-            problems.append(Problem(line, name, f"the field is there twice; line {seen[name]} counts"))
+            problems.append(Problem(line, name, f"the field appears twice; line {seen[name]} counts"))
             continue
         seen[name] = line
         value = _unquoted(match[2])
@@ -146,30 +145,30 @@ def parse_targets(document: Document) -> Parsed:
 
 
 def choose(good: Targets | None, parsed: Parsed) -> Choice:
-    """A document without problems is used as it is. Otherwise the last targets that worked are kept whole, so that half
-    an edit never applies; without any, each unreadable field has its default."""
+    """A document without problems is used as it is. Otherwise all of the last targets that worked stay, so that half an
+    edit never applies. If there are none yet, each unreadable field has its default."""
     if not parsed.problems:
         return Choice(parsed.targets, None, parsed.version)
     targets = good or parsed.targets
-    kept = "the last ones that worked" if good else "the defaults for what I could not read"
+    kept = "the last ones that worked" if good else "the defaults for what I couldn't read"
     fields = ", ".join(f"{name} {value}" for name, value in targets.as_fields().items())
     reasons = "\n".join(f"• {problem}" for problem in parsed.problems)
     return Choice(
         targets,
-        f"I can't read the {SECTION} in GOALS.md, so I keep {kept}: {fields}.\n{reasons}\n"
-        "Correct the file and I'll pick it up within a minute.",
+        f"I can't read the {SECTION} in GOALS.md, so I'm using {kept}: {fields}.\n{reasons}\n"
+        "Fix the file and I'll pick it up within a minute.",
         parsed.version,
     )
 
 
 def check_field(name: str, value: str) -> str | None:
-    """Why this value does not fit the field, or None where it does."""
+    """Why this value does not fit the field, or None if it does."""
     change = _changed(Targets(), name, _unquoted(value))
     return change if isinstance(change, str) else None
 
 
 def set_target(text: str, name: str, value: str) -> str:
-    """The document with one field set. Where the line is there only its value changes; a comment beside it stays."""
+    """Return the document with one field set. If the line exists only its value changes; a comment beside it stays."""
     why_not = check_field(name, value)
     if why_not:
         raise UsageError(f"{name}: {why_not}.")
@@ -190,7 +189,7 @@ def set_target(text: str, name: str, value: str) -> str:
 
 
 def _outside_the_list(document: Document, section: Section) -> list[Problem]:
-    """Fields written without a dash would be overlooked silently; say so."""
+    """Fields without a dash, which would be ignored silently."""
     problems = []
     for block in document.own_blocks(section):
         if block.kind is not Kind.PARAGRAPH:
@@ -211,10 +210,10 @@ def _unquoted(value: str) -> str:
 
 
 def _changed(targets: Targets, name: str, value: str) -> Targets | str:
-    """The targets with that field set, or why it cannot be."""
+    """The targets with that field set, or why that is not possible."""
     reader = _READERS.get(name)
     if reader is None:
-        return f"there is no such field; the fields are {', '.join(_READERS)}"
+        return f"unknown field; the fields are {', '.join(_READERS)}"
     return reader(targets, value)
 
 

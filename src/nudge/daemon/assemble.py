@@ -9,31 +9,21 @@ from typing import Any
 from nudge.attention.gate import Gate
 from nudge.clock import Clock
 from nudge.coach.answering import Answering, ModelFor, Rules, answer_by_rules
-from nudge.coach.background import Background
-from nudge.coach.command_look import no_budget
-from nudge.coach.conversation import KIND as TURN
+from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.document_files import DocumentFiles
-from nudge.coach.heartbeat import DecisionLog
-from nudge.coach.listening import Talking
-from nudge.coach.outside import SignOfLife, TextHistory
-from nudge.coach.person_documents import Desk
-from nudge.coach.person_reminders import PersonReminders
-from nudge.coach.proactive import Proactive, Rhythm
-from nudge.coach.redact import Redactor
-from nudge.coach.store import Saying
-from nudge.coach.watch import Watch
+from nudge.coach.heartbeat import Rhythm
+from nudge.coach.outside import Outside
+from nudge.coach.person_documents import DocumentWatch, PersonDocuments
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
 from nudge.progress.stored_pools import POOL, Pools
-from nudge.queue.agents import IDLE_SINCE, Agent, Agents
-from nudge.queue.channel import Channel, Inbound
+from nudge.queue.agents import Agent, Agents
+from nudge.queue.channel import Channel
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher, Firing, Handler
-from nudge.queue.inbox import LETTERS as LETTERS
+from nudge.queue.dispatch import Dispatcher, Handler
 from nudge.queue.inbox import Priority
-from nudge.queue.outbox import Message
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover, SecondLook
@@ -51,10 +41,10 @@ from nudge.stores.store import SqlStore
 
 
 class NoCommands:
-    """Where there is no machine to run conditions on."""
+    """For a world that has no machine to run conditions on."""
 
     async def ask(self, question: Question) -> Verdict:
-        return Verdict(False, "commands are not run here")
+        return Verdict(False, "Commands are not run here.")
 
 
 @dataclass(frozen=True)
@@ -75,11 +65,8 @@ class Ports:
     rules: Rules = answer_by_rules
     conditions: Conditions = field(default_factory=NoCommands)
     seeds: Seeds | None = None
-    history: TextHistory | None = None
-    sign_of_life: SignOfLife | None = None
     mailer: Mailer | None = None
-    redactor: Redactor | None = None
-    decision_log: DecisionLog = lambda line: None
+    outside: Outside = field(default_factory=Outside)
     is_coach: Callable[[Agent], bool] = lambda agent: True
     new_id: Callable[[], str] = random_id
 
@@ -115,12 +102,12 @@ class Daemon:
         self.store = store
         self.clock = clock
         self.agents = Agents(store)
-        self.desk = Desk(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.desk.person))
-        self.reminders = Reminders(store, self.desk.person, new_id=ports.new_id)
+        self.documents = PersonDocuments(store, ports.documents, options.timezone)
+        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
+        self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
-            self.desk.person,
+            self.documents.person,
             self.reminders.claims,
             capacity=options.capacity,
             refill_minutes=options.refill_minutes,
@@ -138,82 +125,52 @@ class Daemon:
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
-        answering = Answering(
-            store,
-            self.spending if ports.pays else None,
-            rules=ports.rules,
-            model_for=ports.model_for,
-            outage=options.rhythm.every,
-        )
-        to_person = PersonReminders(self.reminders)
-        self.talking = Talking(
+        self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
+        self.coach = self._coach(ports, options)
+        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
+        self.dispatcher = Dispatcher(
             store,
             clock,
-            self.desk,
-            self.gate,
-            self.delivery,
-            answering,
-            to_person,
-            history=ports.history,
-            redactor=ports.redactor,
-            budget_words=self._budget_words if ports.pays else no_budget,
-            secrets=options.secrets,
-            poke=self.poke,
+            self._handlers(ports),
+            owner=options.owner,
+            longest_wait=options.longest_wait,
+            on_failure=self.coach.notices.failed,
         )
-        self.proactive = Proactive(
-            store,
-            self.desk,
-            self.gate,
-            self.delivery,
-            answering,
-            to_person.due,
-            self.talking.start_review,
-            rhythm=options.rhythm,
-            history=ports.history,
-            sign_of_life=ports.sign_of_life,
-            decision_log=ports.decision_log,
-            secrets=options.secrets,
+        self._is_coach = ports.is_coach
+        self._adopted: set[str] = set()
+        self._started = clock.now()
+
+    def _coach(self, ports: Ports, options: Options) -> Coach:
+        """The agents that talk to the person."""
+        spending = self.spending if ports.pays else None
+        answering = Answering(
+            self.store, spending, rules=ports.rules, model_for=ports.model_for, outage=options.rhythm.every
         )
-        self.background = Background(
-            store,
-            self.desk,
-            self.gate,
-            answering,
-            self.proactive.speaking,
-            self.reminders.upcoming,
-            self._rests_until,
-            self.reminders.agent_replied,
+        return Coach(
+            self.store,
+            self.clock,
+            self.documents,
+            Governors(self.gate, self.delivery, self.reminders, answering, spending),
+            ports.outside,
+            CoachOptions(options.rhythm, options.secrets),
+            self.poke,
         )
-        handover = Handover(store, self._remind, self._letter_came)
-        firing = ReminderFiring(store, handover, self.gate, ports.conditions)
-        self.seeding = Seeding(store, self.desk.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
-        self.watch = Watch(store, clock, self.desk, self.poke)
-        handlers = {
+
+    def _handlers(self, ports: Ports) -> dict[str, Handler]:
+        """Who handles which kind of timer."""
+        handover = Handover(self.store, self.coach.post_reminder, self._letter_came)
+        handlers: dict[str, Handler] = {
             DELIVER: self.delivery.deliver,
-            REMINDER: firing.fire,
-            LETTERS: self._as_turn(self.background.run),
+            REMINDER: ReminderFiring(self.store, handover, self.gate, ports.conditions).fire,
             WAKE: self.spending.wake,
             SWEEP: self.spending.sweep,
             POOL: self.pools.sweep,
             MAIL: Alerts(ports.mailer).mail,
-            **self.talking.handlers(),
-            TURN: self._as_turn(self.talking.handlers()[TURN]),
-            **self.proactive.handlers(),
+            **self.coach.handlers(),
         }
         if self.seeding:
             handlers[ROUTINES] = self.seeding.poll
-        self.dispatcher = Dispatcher(
-            store,
-            clock,
-            handlers,
-            owner=options.owner,
-            longest_wait=options.longest_wait,
-            on_failure=self.proactive.on_failure,
-        )
-        self._is_coach = ports.is_coach
-        self._pays = ports.pays
-        self._adopted: set[str] = set()
-        self._started = clock.now()
+        return handlers
 
     async def start(self) -> None:
         """Bring the store in line with the home before the first timer fires."""
@@ -232,7 +189,7 @@ class Daemon:
             await self.gate.take_over(agent.name, now)
             await self.delivery.resume(agent.name, now)
             if self._is_coach(agent):
-                await self.proactive.start(agent.name, now)
+                await self.coach.start(agent.name, now)
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
 
@@ -250,10 +207,6 @@ class Daemon:
     def stop(self) -> None:
         self.dispatcher.stop()
 
-    async def hear(self, agent: str, update: Inbound) -> str:
-        """The person did something on a channel."""
-        return await self.talking.listener.hear(agent, update)
-
     async def status(self) -> Mapping[str, Any]:
         now = self.clock.now()
         next_due = await self.store.timers.next_due(now)
@@ -269,36 +222,8 @@ class Daemon:
             "spending": {agent.name: (await self.spending.state(agent.name, now)).public() for agent in agents},
         }
 
-    async def _remind(self, message: Message) -> int:
-        """A reminder to the person is part of the conversation: nobody says it twice, and "done" makes sense."""
-        number = await self.delivery.post(message)
-        await self.store.conversations.add(
-            Saying(message.agent, message.created_at, "assistant", message.text, message.kind)
-        )
-        return number
-
-    def _as_turn(self, handler: Handler) -> Handler:
-        """Note when the agent's turn ended: idle checks count from there."""
-
-        async def turn(firing: Firing) -> None:
-            await handler(firing)
-            await self.store.records.set(firing.timer.agent, IDLE_SINCE, self.clock.now())
-
-        return turn
-
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
         """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""
         there = await self.store.agents.get(agent)
         if there is not None and self._is_coach(there):
-            await self.background.arrived(agent, priority, now)
-
-    async def _rests_until(self, agent: str, now: Instant) -> Instant | None:
-        """A background run is new work: none is begun from 90 % on."""
-        if not self._pays:
-            return None
-        status = await self.spending.state(agent, now)
-        return None if status.state.may_start_task else status.refresh_at
-
-    async def _budget_words(self, agent: str, now: Instant) -> str:
-        status = await self.spending.state(agent, now)
-        return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
+            await self.coach.background.arrived(agent, priority, now)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nudge.coach.replies import KIND as REPLY
+from nudge.coach.messages import REPLY
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.channel import Channel, Inbound, Outbound, Receipt
@@ -72,7 +72,7 @@ class ChatEndpoints:
         self._channel.listened()
         update = Inbound(self._daemon.clock.now(), text)
         try:
-            await self._daemon.talking.listener.hear(self._agent, update, typed=True)
+            await self._daemon.coach.listener.hear(self._agent, update, typed=True)
         except NudgeError as error:
             return {"error": str(error)}
         return {"ok": True}
@@ -88,7 +88,7 @@ class ChatEndpoints:
         end = clock.now() + int(seconds * SECOND)
         while True:
             self._channel.listened()
-            busy = await self._daemon.talking.thinking(self._agent)
+            busy = await self._daemon.coach.is_answering(self._agent)
             fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
             if fresh or clock.now() >= end:
                 return {
@@ -99,7 +99,7 @@ class ChatEndpoints:
             await clock.sleep(_LOOK_SECONDS)
 
     def _shown(self, message: Message) -> dict[str, Any]:
-        zone = self._daemon.desk.targets(self._agent).zone
+        zone = self._daemon.documents.targets(self._agent).zone
         return {
             "id": message.id,
             "at": rfc3339(message.created_at, zone),

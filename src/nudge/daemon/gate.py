@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nudge.attention.gate import Gate
-from nudge.coach.person_documents import Desk
+from nudge.coach.person_documents import PersonDocuments
 from nudge.home.config import Config
 from nudge.home.documents import HomeDocuments
 from nudge.reminders.service import Reminders
@@ -12,12 +12,12 @@ from nudge.stores.store import SqlStore
 
 async def gate_of(store: SqlStore, config: Config, agent: str) -> Gate:
     """As the daemon has it, for commands that work without one."""
-    desk = Desk(store, HomeDocuments(config.home), config.timezone)
-    await desk.open(agent)
+    documents = PersonDocuments(store, HomeDocuments(config.home), config.timezone)
+    await documents.open(agent)
     return Gate(
         store,
-        desk.person,
-        Reminders(store, desk.person).claims,
+        documents.person,
+        Reminders(store, documents.person).claims,
         capacity=config.attention.capacity,
         refill_minutes=config.attention.refill_minutes,
         budget=config.attention.ping_budget,

@@ -99,7 +99,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
     def zone() -> tzinfo:
-        return daemon.desk.targets(agent).zone
+        return daemon.documents.targets(agent).zone
 
     own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)
@@ -131,7 +131,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     if key:
         companions.append(key.run())
     if own.capabilities.listens:
-        companions.append(Polling(own, daemon.talking, clock, agent).run())
+        companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
     try:

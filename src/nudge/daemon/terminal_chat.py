@@ -40,13 +40,13 @@ class TerminalChat:
 
     async def _hear(self, update: Inbound) -> None:
         try:
-            await self._daemon.hear(self._agent, update)
+            await self._daemon.coach.listener.hear(self._agent, update)
         except NudgeError as error:
             self._prompt.write(f"That did not work: {error}\n")
             self._prompt.flush()
 
     async def _answered(self) -> None:
-        while await self._daemon.talking.busy(self._agent):
+        while await self._daemon.coach.is_busy(self._agent):
             await self._daemon.clock.sleep(_LOOK_SECONDS)
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -61,10 +61,10 @@ class TerminalChat:
 
 def greeting(daemon: Daemon, agent: str, now: Instant, *, by_rules: bool) -> str:
     """The first words: what today is about, and how to continue."""
-    desk = daemon.desk
-    hour = to_datetime(now, desk.targets(agent).zone).hour
+    documents = daemon.documents
+    hour = to_datetime(now, documents.targets(agent).zone).hour
     hello = "Good morning." if 5 <= hour < 12 else "Good afternoon." if 12 <= hour < 18 else "Good evening."
-    tasks = [goal.text for goal in desk.goals(agent).open_today]
+    tasks = [goal.text for goal in documents.goals(agent).open_today]
     today = f"First on today's list: {tasks[0]}." if tasks else "What's the one thing today is about?"
     how = "I work by simple rules here, without a language model. " if by_rules else ""
     return f"{hello} I'm your coach. {today}\n{how}Just type; /help shows the commands, /quit or Ctrl-D ends."

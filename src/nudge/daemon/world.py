@@ -5,7 +5,8 @@ from __future__ import annotations
 from nudge.channels.healthcheck import Healthcheck
 from nudge.channels.smtp import SmtpMailer
 from nudge.clock import Clock
-from nudge.coach.proactive import Rhythm
+from nudge.coach.heartbeat import Rhythm
+from nudge.coach.outside import Outside
 from nudge.daemon.assemble import Options, Ports
 from nudge.errors import NudgeError
 from nudge.home.command_conditions import CommandConditions
@@ -36,11 +37,13 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
         seeds=HomeSeeds(home),
-        history=GitHistory(home),
-        sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
         mailer=SmtpMailer.from_settings(environment, config.spending.alert_to),
-        redactor=LogRedaction(home.logs, [home.chat_history]),
-        decision_log=DecisionFile(home.logs, config.secrets),
+        outside=Outside(
+            history=GitHistory(home),
+            sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
+            redactor=LogRedaction(home.logs, [home.chat_history]),
+            decision_log=DecisionFile(home.logs, config.secrets),
+        ),
         is_coach=lambda agent: is_coach(home, agent),
     )
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
-from nudge.attention.rules import Allow, Candidate, Decision, Defer, Refuse, Rule
+from nudge.attention.gate import Gate
+from nudge.attention.rules import Decision, Defer, Refuse
 from nudge.durations import format_duration
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import IDLE_SINCE
@@ -24,17 +25,10 @@ from nudge.schedules import Idle
 
 _MOVED_TO = "moved_to"
 _SPELL = "spell"
-_ASKS = 3
-
-
-class GateLike(Protocol):
-    async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision: ...
-
-    async def take(self, agent: str, allow: Allow, candidate: Candidate, now: Instant) -> bool: ...
 
 
 class ReminderFiring:
-    def __init__(self, store: ReminderStore, handover: Handover, gate: GateLike, conditions: Conditions) -> None:
+    def __init__(self, store: ReminderStore, handover: Handover, gate: Gate, conditions: Conditions) -> None:
         self._store = store
         self._handover = handover
         self._gate = gate
@@ -118,14 +112,9 @@ class ReminderFiring:
         return turn.fired(judgment, row)
 
     async def _ask_gate(self, turn: _Turn, text: str) -> Decision:
-        """The gate's word, with its price paid if it is yes."""
-        reminder, now = turn.reminder, turn.now
-        candidate = candidate_of(reminder, text, turn.occurrence.slot_at, snoozed=turn.snoozed)
-        for _ in range(_ASKS):
-            decision = await self._gate.decide(reminder.agent, candidate, now)
-            if not isinstance(decision, Allow) or await self._gate.take(reminder.agent, decision, candidate, now):
-                return decision
-        return Defer(Instant(now + MINUTE), Rule.BUCKET_EMPTY)
+        """The gate's decision, with its price paid if it allows."""
+        candidate = candidate_of(turn.reminder, text, turn.occurrence.slot_at, snoozed=turn.snoozed)
+        return await self._gate.admit(turn.reminder.agent, candidate, turn.now)
 
     async def _idle_since(self, firing: Firing, schedule: Idle, reminder: Reminder) -> Instant | None:
         """Since when the agent has been idle for long enough, or None if the timer was set to look again.

@@ -114,8 +114,8 @@ class SecondLook:
         row = await self._store.attention.get(message.agent)
         state = Attention(
             quiet_hours=self._person_of(message.agent).quiet_hours,
-            quiet_until=row.quiet_until if row else None,
-            left_alone=row.left_alone if row else False,
+            quiet_until=row.requests.quiet_until if row else None,
+            left_alone=row.requests.left_alone if row else False,
         )
         match decide(state, await self._candidate(message), now):
             case Defer(until):

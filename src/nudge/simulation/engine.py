@@ -143,7 +143,8 @@ class Engine:
         running = asyncio.create_task(daemon.run(), name="daemon")
         beside = [asyncio.create_task(self._look(clock, daemon, samples), name="samples")]
         if person is not None:
-            beside.append(asyncio.create_task(person.live(lambda update: daemon.hear(agent, update)), name="person"))
+            living = person.live(lambda update: daemon.coach.listener.hear(agent, update))
+            beside.append(asyncio.create_task(living, name="person"))
         end = asyncio.create_task(clock.sleep((self.plan.end - clock.now()) / SECOND), name="end")
         await asyncio.wait({end, running, *beside}, return_when=asyncio.FIRST_COMPLETED)
         early = [task for task in (running, *beside) if task.done()]

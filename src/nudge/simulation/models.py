@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nudge.coach.answering import ModelFor, Rules, answer_by_rules
 from nudge.coach.facts import CoachFacts
-from nudge.coach.prompt_size import estimate
+from nudge.coach.prompt_text import estimate
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, StreamEvent, replay
 from nudge.simulation.timeline import Asked

@@ -8,11 +8,12 @@ nudge ping-budget 5 60     set the capacity, and the minutes until one ping come
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from nudge.attention.bucket import PingBudget
 from nudge.cli.context import Context
 from nudge.cli.render import note, out, out_json
-from nudge.instants import Instant
+from nudge.instants import Moment
 from nudge.stores.store import SqlStore
 
 
@@ -32,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
 
     context = Context(args)
 
-    async def work(store: SqlStore) -> tuple[PingBudget | None, tuple[Instant, ...]]:
+    async def work(store: SqlStore) -> tuple[PingBudget | None, Sequence[Moment]]:
         await Agents(store).ensure_default(context.now)
         await Agents(store).get(args.agent)
         gate = await gate_of(store, context.config, args.agent)

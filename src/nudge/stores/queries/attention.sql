@@ -10,21 +10,14 @@ INSERT INTO attention (agent, capacity, refill_minutes, level, last_refill, dail
 VALUES (:agent, :capacity, :refill_minutes, :level, :now, :today, :today)
 ON CONFLICT (agent) DO NOTHING
 
--- name: attention_set_quiet
-UPDATE attention SET quiet_until = :until WHERE agent = :agent
-
--- name: attention_set_busy
-UPDATE attention SET busy_until = :until WHERE agent = :agent
-
--- name: attention_set_delayed
-UPDATE attention SET delayed_until = :until WHERE agent = :agent
-
--- name: attention_set_left_alone
-UPDATE attention SET left_alone = :on WHERE agent = :agent
+-- name: attention_set_requests
+UPDATE attention SET quiet_until = :quiet_until, busy_until = :busy_until, left_alone = :left_alone,
+    delayed_until = :delayed_until
+WHERE agent = :agent
 
 -- A clock that went back does not make the last conversation younger or older than it was.
 -- name: attention_conversation
-UPDATE attention SET last_conversation = :now, left_alone = 0 WHERE agent = :agent
+UPDATE attention SET last_conversation = :now WHERE agent = :agent
 
 -- name: attention_activity
 UPDATE attention SET last_activity = :now WHERE agent = :agent

@@ -1,0 +1,297 @@
+"""What the coach changes for the person: documents, reminders, quiet times. /undo takes each of them back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nudge.attention.requests import PersonRequests, make_quieter
+from nudge.attention.restraint import Requests
+from nudge.coach.actions import (
+    Action,
+    AddReminder,
+    RefusedAction,
+    SetQuiet,
+    SetState,
+    UpdateGoals,
+    UpdateMemory,
+    apply_to_goals,
+    apply_to_memory,
+    confirm,
+)
+from nudge.coach.briefings import Briefing, night_of, period_key
+from nudge.coach.document_files import GOALS, MEMORY
+from nudge.coach.document_writes import DocumentWrites, Edit
+from nudge.coach.documents import Document
+from nudge.coach.edits import replace_prose
+from nudge.coach.fact_reader import LAST_BEDTIME
+from nudge.coach.goals import parse_goals
+from nudge.coach.memory import CONTEXT, set_recent_context
+from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.store import CoachStore
+from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
+from nudge.instants import Instant, local_date, whole_seconds
+from nudge.queue.records import Record, items, text, texts, whole
+
+log = logging.getLogger("nudge.changes")
+
+KEPT = 10
+"""So many changes can be taken back, one after the other."""
+
+NOTHING = "There's nothing to undo."
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
+    `noted` are the lines that went into MEMORY.md, by section. `before` is what the person had asked for until then,
+    where that changed."""
+
+    what: str
+    edits: tuple[Edit, ...] = ()
+    reminders: tuple[str, ...] = ()
+    before: Requests | None = None
+    said: int | None = None
+    noted: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        return not (self.edits or self.reminders or self.before is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "words": self.what,
+            "edits": [edit.to_json() for edit in self.edits],
+            "reminders": list(self.reminders),
+            "requests": self.before.to_json() if self.before else None,
+            "said": self.said,
+            "noted": [list(line) for line in self.noted],
+        }
+
+    @classmethod
+    def from_json(cls, data: Any) -> Change:
+        return cls(
+            text(data["words"]),
+            tuple(Edit.from_json(edit) for edit in items(data["edits"])),
+            texts(data["reminders"]),
+            Requests.from_json(data["requests"]) if data["requests"] else None,
+            None if data["said"] is None else whole(data["said"]),
+            tuple((text(section), text(line)) for section, line in items(data["noted"])),
+        )
+
+
+CHANGES: Record[tuple[Change, ...]] = Record(
+    "undo",
+    lambda data: tuple(Change.from_json(one) for one in items(data)),
+    lambda changes: [one.to_json() for one in changes],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of a reply's actions. `unchanged` are those that found their document as they wanted it; `documents`
+    names those that were changed."""
+
+    actions: tuple[Action, ...] = ()
+    unchanged: tuple[Action, ...] = ()
+    refused: tuple[RefusedAction, ...] = ()
+    documents: tuple[str, ...] = ()
+
+
+class ActionFailedError(NudgeError):
+    """An action could not be carried out. The transaction around it is over; without the action it may work."""
+
+    def __init__(self, action: Action, reason: str) -> None:
+        super().__init__(reason)
+        self.action = action
+
+
+class Changes:
+    """Everything here is part of the caller's transaction, except `finish`, which comes after it."""
+
+    def __init__(
+        self,
+        store: CoachStore,
+        documents: PersonDocuments,
+        writes: DocumentWrites,
+        requests: PersonRequests,
+        reminders: PersonReminders,
+    ) -> None:
+        self._store = store
+        self._documents = documents
+        self._writes = writes
+        self._requests = requests
+        self._reminders = reminders
+
+    async def carry_out(self, agent: str, actions: Sequence[Action], now: Instant, *, said: int | None = None) -> Done:
+        """Do them in order, each checked once more, and remember them for /undo. `said` is the number of the message
+        that asked for them."""
+        before: dict[str, str] = {}
+        texts: dict[str, str] = {}
+        done: list[Action] = []
+        unchanged: list[Action] = []
+        refused: list[RefusedAction] = []
+        reminders: list[str] = []
+        requests: Requests | None = None
+        for action in actions:
+            if action in done:
+                continue
+            match action:
+                case UpdateMemory() | UpdateGoals():
+                    name = MEMORY if isinstance(action, UpdateMemory) else GOALS
+                    try:
+                        if name not in texts:
+                            before[name] = texts[name] = await self._writes.read(agent, name)
+                        changed = self._edited(agent, name, texts[name], action, now)
+                    except (UsageError, NotConfiguredError) as error:
+                        refused.append(RefusedAction(action.name, error.message.rstrip(".")))
+                        continue
+                    if changed == texts[name]:
+                        unchanged.append(action)
+                    texts[name] = changed
+                case AddReminder():
+                    reminders.append(await self._remind(agent, action, now))
+                case SetQuiet(until):
+                    earlier = await self._requests.quiet(agent, until, now)
+                    requests = requests or earlier
+                case SetState():
+                    earlier = await self._requests.now(agent, now)
+                    await self._set_state(agent, action, now)
+                    requests = requests or earlier
+            done.append(action)
+        edits = tuple(Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name])
+        await self._writes.plan(agent, edits, now)
+        effective = [action for action in done if action not in unchanged]
+        targets = self._documents.targets(agent)
+        what = " ".join(confirm(action, whole_seconds(now), targets) for action in effective)
+        noted = tuple((one.section, one.add) for one in effective if isinstance(one, UpdateMemory) and one.add)
+        await self.remember(agent, Change(what, edits, tuple(reminders), requests, said, noted))
+        return Done(tuple(done), tuple(unchanged), tuple(refused), tuple(edit.name for edit in edits))
+
+    async def read(self, agent: str, name: str) -> str:
+        """A document as it is, or as it is about to be."""
+        return await self._writes.read(agent, name)
+
+    async def write(self, agent: str, edits: Sequence[Edit], now: Instant, what: str, said: int | None = None) -> None:
+        """Change documents as somebody else worked it out."""
+        await self._writes.plan(agent, edits, now)
+        await self.remember(agent, Change(what, tuple(edits), said=said))
+
+    async def set_recent_context(self, agent: str, summary: str, now: Instant) -> None:
+        """Rewrite Recent Context in MEMORY.md. It follows every exchange and is not worth an /undo of its own."""
+        try:
+            before = await self._writes.read(agent, MEMORY)
+            after = set_recent_context(before, summary)
+        except (UsageError, NotConfiguredError) as error:
+            log.warning("Recent Context of %s cannot be written: %s", agent, error)
+            return
+        await self._writes.plan(agent, [Edit(MEMORY, before, after)], now)
+
+    async def finish(self, agent: str, now: Instant) -> None:
+        """Bring the files up to what was written down, also what a crash left over."""
+        await self._writes.finish(agent, now)
+
+    async def remember(self, agent: str, change: Change) -> None:
+        if not change.is_nothing:
+            await self._keep(agent, [*await self._kept(agent), change])
+
+    async def undo_last(self, agent: str, now: Instant) -> str:
+        """Take the last change back; what to say. `finish` comes after it."""
+        kept = await self._kept(agent)
+        if not kept:
+            return NOTHING
+        last = kept[-1]
+        await self._keep(agent, kept[:-1])
+        changed_since = await self._restore(agent, last.edits, now)
+        for reminder in last.reminders:
+            await self._reminders.forget(agent, reminder, now)
+        if last.before is not None:
+            await self._requests.restore(agent, last.before, now)
+        if not changed_since:
+            return f"Undone: {last.what}"
+        left = " and ".join(changed_since)
+        return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {last.what}"
+
+    async def forget(self, agent: str, said: Iterable[int]) -> tuple[tuple[str, str], ...]:
+        """Forget what these messages changed; the lines of MEMORY.md that came from them.
+
+        Every other change loses its texts too: an older version of a document may say what was taken out of it.
+        """
+        gone = set(said)
+        kept = await self._kept(agent)
+        noted = tuple(line for change in kept if change.said in gone for line in change.noted)
+        left = [replace(change, edits=()) for change in kept if change.said not in gone]
+        await self._keep(agent, [change for change in left if not change.is_nothing])
+        return noted
+
+    def _edited(self, agent: str, name: str, text: str, action: UpdateMemory | UpdateGoals, now: Instant) -> str:
+        """The document after the action, if it is still one."""
+        if isinstance(action, UpdateMemory):
+            changed = apply_to_memory(text, action, local_date(now, self._documents.targets(agent).zone))
+        else:
+            changed = apply_to_goals(text, action)
+        if not still_whole(name, text, changed):
+            raise UsageError(f"it would break {name}")
+        return changed
+
+    async def _remind(self, agent: str, action: AddReminder, now: Instant) -> str:
+        try:
+            return await self._reminders.remind(agent, action.text, action.understood, now)
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            raise ActionFailedError(action, error.message.rstrip(".")) from error
+
+    async def _set_state(self, agent: str, action: SetState, now: Instant) -> None:
+        targets = self._documents.targets(agent)
+        until = action.updates.get("quiet_mode_until")
+        if until is not None:
+            await make_quieter(self._store, agent, until)
+        if action.updates.get("morning_brief_sent"):
+            await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
+        if action.updates.get("bedtime_nudge_sent"):
+            await self._store.attention.bedtime_sent(agent, night_of(now, targets))
+            await self._store.records.set(agent, LAST_BEDTIME, now)
+
+    async def _restore(self, agent: str, edits: Sequence[Edit], now: Instant) -> list[str]:
+        """Plan the way back; the names of documents that somebody else has changed since."""
+        way_back, changed_since = [], []
+        for edit in edits:
+            current = await self._writes.read(agent, edit.name)
+            if edit.name == MEMORY and _same_but_context(current, edit.after):
+                context = Document.parse(current).prose(CONTEXT)
+                way_back.append(Edit(MEMORY, current, set_recent_context(edit.before, context)))
+            elif current == edit.after:
+                way_back.append(Edit(edit.name, current, edit.before))
+            else:
+                changed_since.append(edit.name)
+        await self._writes.plan(agent, way_back, now)
+        return changed_since
+
+    async def _kept(self, agent: str) -> tuple[Change, ...]:
+        return await self._store.records.get(agent, CHANGES) or ()
+
+    async def _keep(self, agent: str, changes: Sequence[Change]) -> None:
+        await self._store.records.set(agent, CHANGES, tuple(changes[-KEPT:]))
+
+
+def still_whole(name: str, before: str, after: str) -> bool:
+    """Whether an edit left every heading where it was and broke no target that could be read before."""
+    old, new = Document.parse(before).outline, Document.parse(after).outline
+    if [heading for heading in new if heading in old] != old:
+        return False
+    if name != GOALS:
+        return True
+    known = {str(problem) for problem in parse_goals(before).parsed.problems}
+    return len(parse_goals(after).parsed.problems) <= len(known)
+
+
+def _same_but_context(one: str, other: str) -> bool:
+    """Recent Context is rewritten after every exchange; it does not count as a change."""
+    try:
+        return replace_prose(one, CONTEXT, "-") == replace_prose(other, CONTEXT, "-")
+    except UsageError:
+        return one == other

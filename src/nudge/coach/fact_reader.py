@@ -1,0 +1,132 @@
+"""Reading what the coach knows at one moment: from the store, the person's documents and their reminders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nudge.coach.briefings import Briefing, night_of, period_key
+from nudge.coach.document_files import MEMORY, DocumentTexts
+from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
+from nudge.coach.memory import Memory, parse_memory
+from nudge.coach.person_documents import PersonDocuments
+from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.review import REVIEW, Review
+from nudge.coach.store import CoachStore, Saying
+from nudge.coach.targets import Targets
+from nudge.instants import DAY, Instant, local_date, start_of_day, whole_seconds
+from nudge.queue.records import instant
+
+PROACTIVE = ("heartbeat", "briefing", "routine")
+LOOK_BACK = 60
+"""So many sayings are read; how many of them a model is shown is a matter of the prompt."""
+TALK = DAY
+"""Words older than this are another conversation."""
+
+LAST_BEDTIME = instant("bedtime.last")
+"""When the last bedtime message went out."""
+
+
+class FactReader:
+    """Each purpose reads what it needs and no more."""
+
+    def __init__(self, store: CoachStore, documents: PersonDocuments, reminders: PersonReminders) -> None:
+        self._store = store
+        self._documents = documents
+        self._reminders = reminders
+
+    async def for_message(self, agent: str, text: str, number: int, now: Instant, *, forwarded: bool) -> CoachFacts:
+        """For the answer to a message: the talk before it, as later messages wait for their own turn."""
+        before = [
+            one
+            for one in await self._store.conversations.recent(agent, LOOK_BACK)
+            if one.id < number or one.role == "assistant"
+        ]
+        return CoachFacts(
+            now=whole_seconds(now),
+            purpose=Purpose.CONVERSATION,
+            targets=self._documents.targets(agent),
+            goals=self._documents.goals(agent),
+            memory=self._memory(agent, now),
+            due_reminders=await self.due(agent, now),
+            turns=_turns(before, now),
+            text=text,
+            forwarded=forwarded,
+        )
+
+    async def for_heartbeat(
+        self, agent: str, now: Instant, *, due: tuple[DueReminder, ...] = (), task: str = ""
+    ) -> CoachFacts:
+        """For a judgment; `task` is what a background run was set for."""
+        return await self._proactive(agent, Purpose.HEARTBEAT, now, due=due, task=task)
+
+    async def for_briefing(self, agent: str, kind: Briefing, now: Instant) -> CoachFacts:
+        return await self._proactive(agent, Purpose.BRIEFING, now, briefing=kind)
+
+    def texts(self, agent: str) -> DocumentTexts:
+        """The person's texts, for a prompt."""
+        return self._documents.texts(agent)
+
+    def targets(self, agent: str) -> Targets:
+        """The Schedule Targets in force."""
+        return self._documents.targets(agent)
+
+    async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
+        """The reminders that wait to reach the person, or reached them and have no answer yet."""
+        return await self._reminders.due(agent, now)
+
+    async def review(self, agent: str) -> Review | None:
+        return await self._store.records.get(agent, REVIEW)
+
+    async def state(self, agent: str, now: Instant) -> CoachState:
+        targets = self._documents.targets(agent)
+        row = await self._store.attention.get(agent)
+        midnight = start_of_day(local_date(now, targets.zone), targets.zone)
+        sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
+        morning = period_key(Briefing.MORNING, now, targets)
+        review = await self.review(agent)
+        last_bedtime = await self._store.records.get(agent, LAST_BEDTIME)
+        return CoachState(
+            last_user_message=row.last_conversation if row else None,
+            last_activity=row.last_activity if row else None,
+            proactive_today=sum(message.kind in PROACTIVE for message in sent),
+            bedtime_nudges=row.bedtime.in_night(night_of(now, targets)) if row else 0,
+            last_bedtime_nudge=last_bedtime,
+            morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
+            review_in_progress=review is not None and review.in_progress,
+            quiet_until=row.requests.quiet_until if row else None,
+            delayed_until=row.requests.delayed_until if row else None,
+        )
+
+    def _memory(self, agent: str, now: Instant) -> Memory:
+        return parse_memory(self._documents.shown(agent, MEMORY), local_date(now, self.targets(agent).zone))
+
+    async def _proactive(
+        self,
+        agent: str,
+        purpose: Purpose,
+        now: Instant,
+        *,
+        due: tuple[DueReminder, ...] = (),
+        briefing: Briefing | None = None,
+        task: str = "",
+    ) -> CoachFacts:
+        return CoachFacts(
+            now=now,
+            purpose=purpose,
+            targets=self._documents.targets(agent),
+            goals=self._documents.goals(agent),
+            memory=self._memory(agent, now),
+            state=await self.state(agent, now),
+            due_reminders=due,
+            turns=_turns(await self._store.conversations.recent(agent, LOOK_BACK), now),
+            briefing=briefing,
+            task=task,
+        )
+
+
+def _turns(newest_first: Sequence[Saying], now: Instant) -> tuple[Turn, ...]:
+    return tuple(
+        Turn(one.role, one.content, one.at, one.forwarded)
+        for one in reversed(newest_first)
+        if one.role in ("user", "assistant") and now - one.at < TALK
+    )

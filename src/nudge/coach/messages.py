@@ -1,0 +1,135 @@
+"""What the coach says: replies, which are free, and pings, which the gate must admit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nudge.attention.gate import Gate
+from nudge.attention.rules import Allow, Candidate, Defer, Refuse
+from nudge.coach.documents import readable
+from nudge.coach.store import CoachStore, Saying
+from nudge.instants import MINUTE, Instant
+from nudge.queue.delivery import Delivery
+from nudge.queue.dispatch import Settlement
+from nudge.queue.outbox import Message
+from nudge.queue.outcomes import Result
+from nudge.queue.timers import late_by
+from nudge.redaction import hide
+
+REPLY = "reply"
+
+LONGEST = 12_000
+"""Characters of one reply, about three messages: nobody reads more, and a model that runs wild is cut."""
+LATE = MINUTE
+"""From a minute on, a ping counts as late."""
+NOTHING_TO_SAY = "Nothing to say."
+
+Objection = Defer | Refuse
+"""What stands between the coach and the person, and whether waiting helps."""
+
+
+def clean(text: str, secrets: Iterable[str] = ()) -> str:
+    """The text as it may leave: without this home's own secrets, whoever put them there, and without characters that
+    no store or channel takes."""
+    return hide(readable(text), secrets).replace("\0", "").strip()
+
+
+class Replies:
+    """Answers to the person: never unsolicited, so they go out whatever the hour."""
+
+    def __init__(self, delivery: Delivery, secrets: Iterable[str] = ()) -> None:
+        self._delivery = delivery
+        self._secrets = tuple(secrets)
+
+    async def post(self, agent: str, text: str, now: Instant, *, typed: bool = False, kind: str = REPLY) -> str:
+        """Put an answer into the outbox, inside the caller's transaction. Returns the text as it goes out, never empty.
+
+        The person waits for it, so it is sent once more if a crash leaves open whether it arrived.
+        """
+        shown = clean(text, self._secrets) or "Okay."
+        if len(shown) > LONGEST:
+            shown = f"{shown[: LONGEST - 1].rstrip()}…"
+        await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed))
+        return shown
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """What the coach would like to say unasked. `reason` is the outcome's if it is sent."""
+
+    text: str
+    kind: str
+    candidate: Candidate
+    reason: str
+    buttons: Sequence[tuple[str, str]] = ()
+
+
+class Pings:
+    """The only way in which the coach says something that nobody asked for."""
+
+    def __init__(self, store: CoachStore, gate: Gate, delivery: Delivery, secrets: Iterable[str] = ()) -> None:
+        self._store = store
+        self._gate = gate
+        self._delivery = delivery
+        self._secrets = tuple(secrets)
+
+    async def objection(self, agent: str, candidate: Candidate, now: Instant) -> Objection | None:
+        """A look before a model is asked for words: asking costs money, and looking does not."""
+        decision = await self._gate.decide(agent, candidate, now)
+        return None if isinstance(decision, Allow) else decision
+
+    async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
+        """Inside the settlement: the gate's decision and, if it allows, the debit; otherwise the outcome says why not.
+
+        Both happen in the transaction that writes the message, so that nothing can come between them.
+        """
+        decision = await self._gate.admit(settlement.timer.agent, candidate, now)
+        if isinstance(decision, Allow):
+            return True
+        note_objection(settlement, decision)
+        return False
+
+    async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
+        """Send it, or write down why not. True if it was sent.
+
+        The gate's decision, its debit, the message and the conversation's line are one transaction.
+        """
+        text = clean(ping.text, self._secrets)
+        if not text:
+            settlement.outcome(Result.SUPPRESSED, NOTHING_TO_SAY)
+            return False
+        if not await self.admit(settlement, ping.candidate, now):
+            return False
+        timer = settlement.timer
+        await self._delivery.post(
+            Message(
+                timer.agent,
+                text,
+                ping.kind,
+                now,
+                asked=ping.candidate.set_for_time,
+                buttons=ping.buttons,
+                topic=ping.candidate.topic or "",
+                key=timer.key,
+                slot_at=timer.slot_at,
+            )
+        )
+        await self._store.conversations.add(Saying(timer.agent, now, "assistant", text, ping.kind))
+        settlement.outcome(fired(settlement), ping.reason, text=text)
+        return True
+
+
+def note_objection(settlement: Settlement, objection: Objection) -> None:
+    """The outcome of what may not be said: later, or not at all."""
+    rule = objection.rule
+    if isinstance(objection, Defer):
+        settlement.defer(objection.until, rule.sentence, rule=rule.value)
+    else:
+        settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value)
+
+
+def fired(settlement: Settlement) -> Result:
+    """On time, or late."""
+    late = late_by(settlement.timer.slot_at, settlement.now) >= LATE
+    return Result.FIRED_LATE if late else Result.FIRED

@@ -1,0 +1,105 @@
+"""A model's reply in a conversation: the form it must have, and what is read from it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nudge.coach.actions import GOAL_SECTIONS, MEMORY_SECTIONS, Action, RefusedAction, confirm, explain, read_actions
+from nudge.coach.documents import readable
+from nudge.coach.judgment import DECISION_SCHEMA
+from nudge.coach.memory import shorten
+from nudge.coach.targets import Targets
+from nudge.instants import Instant
+
+_TEXT = {"type": "string"}
+
+
+def _one(action: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"action": {"type": "string", "enum": [action]}, **properties},
+        "required": ["action", *required],
+        "additionalProperties": False,
+    }
+
+
+REPLY_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reply": _TEXT,
+        "actions": {
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    _one(
+                        "update_memory",
+                        {"section": {"type": "string", "enum": list(MEMORY_SECTIONS)}, "add": _TEXT, "remove": _TEXT},
+                        ["section"],
+                    ),
+                    _one(
+                        "update_goals",
+                        {
+                            "section": {"type": "string", "enum": list(GOAL_SECTIONS)},
+                            "lines": {"type": "array", "items": _TEXT},
+                        },
+                        ["section", "lines"],
+                    ),
+                    _one("add_reminder", {"text": _TEXT, "when": _TEXT}, ["text", "when"]),
+                    _one("set_quiet", {"duration": _TEXT}, ["duration"]),
+                    _one(
+                        "set_state",
+                        {"state_updates": DECISION_SCHEMA["properties"]["state_updates"]},
+                        ["state_updates"],
+                    ),
+                ]
+            },
+        },
+        "recent_context": _TEXT,
+    },
+    "required": ["reply", "actions", "recent_context"],
+    "additionalProperties": False,
+}
+"""The form of a reply, for models that take a JSON schema."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's reply, read. `well_formed` is false where it was meant as JSON and is not; nothing of it is used."""
+
+    text: str
+    actions: tuple[Action, ...] = ()
+    refused: tuple[RefusedAction, ...] = ()
+    recent_context: str = ""
+    well_formed: bool = True
+
+    def shown(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
+        """What the person reads: the reply, then what was done and what was not. `unchanged` are the actions that left
+        their document as it was."""
+        done = [confirm(action, now, targets, changed=action not in unchanged) for action in self.actions]
+        failed = [explain(refused) for refused in self.refused]
+        return "\n\n".join(part for part in (self.text, *done, *failed) if part)
+
+
+def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets, *, forwarded: bool = False) -> Reply:
+    """The reply in an answer. The person is waiting, so plain words are taken as they are, without actions. Where the
+    message was somebody else's (`forwarded`) every action is refused: the person did not ask for it."""
+    data: object = answer
+    if isinstance(answer, str):
+        if not answer.lstrip().startswith("{"):
+            return Reply(answer.strip(), well_formed=bool(answer.strip()))
+        try:
+            data = json.loads(answer)
+        except (ValueError, RecursionError):
+            return Reply("", well_formed=False)
+    if not isinstance(data, Mapping) or not isinstance(data.get("reply"), str):
+        return Reply("", well_formed=False)
+    actions, refused = read_actions(data.get("actions"), now, targets)
+    if forwarded and (actions or refused):
+        actions, refused = (), (RefusedAction("?", "what you pass on is read and not obeyed"),)
+    context = data.get("recent_context")
+    text = data["reply"].strip()
+    summary = shorten(readable(context)) if isinstance(context, str) else ""
+    return Reply(text, actions, refused, summary, well_formed=bool(text or actions or refused))
