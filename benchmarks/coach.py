@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 
 from nudge.attention.gate import Gate
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.facts import DueReminder
 from nudge.coach.person_documents import Desk
 from nudge.coach.proactive import Proactive
@@ -33,8 +33,7 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339
-from nudge.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import Model, ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.queue.delivery import KIND as DELIVER
@@ -66,7 +65,7 @@ class Counting(Channel):
     prices: PriceTable = field(default_factory=load_prices)
     routes: Routes = field(default_factory=Routes.of)
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant) -> ModelReply:
+    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
         self.calls.append(request)
         beat = request.purpose is Purpose.HEARTBEAT
         text = '{"action": "heartbeat_ok"}' if beat else "Good morning. First: the draft. What is a small start?"
@@ -74,13 +73,13 @@ class Counting(Channel):
             word = chr(97 + len(self.calls) % 26) * 4  # never the same twice, or the gate would hold it back
             text = json.dumps({"action": "message", "message": f"How is {word} going? What is in the way of it?"})
         form = estimate(json.dumps(request.schema)) if request.schema else 0
-        read = estimate(request.system) + sum(estimate(turn.text) for turn in request.turns) + form
+        read = estimate(request.system_text) + sum(estimate(turn.text) for turn in request.turns) + form
         if beat:
             self.heartbeat_tokens.append(read)
         use = TokenUse(input=read, output=estimate(text))
         self.input += read
         self.spent[beat] += self.prices.cost(self.routes.model(STANDARD, request.purpose.value), use)
-        return ModelReply(text, "counting", Usage(use.input, use.output))
+        return text_reply(text, "counting", use)
 
     async def asleep(self, agent: str, now: Instant) -> bool:
         return False
@@ -173,8 +172,8 @@ def day(live: Callable[[Life], Awaitable[None]], folder: Path) -> Counting:
 
         gate = Gate(store, desk.person, no_claims)
         delivery = Delivery(store, lambda agent: model)
-        thinking = Thinking(store, OfflineModel(), model)
-        proactive = Proactive(store, desk, gate, delivery, thinking, due, no_review)
+        answering = Answering(store, model)
+        proactive = Proactive(store, desk, gate, delivery, answering, due, no_review)
         handlers = {DELIVER: delivery.deliver, **proactive.handlers()}
         dispatcher = Dispatcher(store, clock, handlers, owner="benchmark")
         await store.agents.add(Agent(AGENT, "coach", clock.now()))

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import random
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import count
+from tempfile import TemporaryDirectory
+from time import perf_counter
 
+from nudge.clock import SystemClock
 from nudge.instants import SECOND, Instant
+from nudge.progress.guard import Guard
+from nudge.progress.guard_store import StoredGuards
 from nudge.progress.run_budget import RunBudget
+from nudge.progress.run_limits import RunLimits
+from nudge.stores.open import open_store
 from nudge.tokens import TokenUse
 
 RUNS = 50
@@ -126,8 +136,55 @@ def rows_economics() -> list[tuple[str, str, str]]:
     ]
 
 
+def rows_guard() -> list[tuple[str, str, str]]:
+    """The guard's part: everything but the model and the tools, for one turn of a loop."""
+    guard, numbers = Guard(10**12, max_duration=None), count()
+    clock = SystemClock()
+
+    def turn() -> None:
+        number = next(numbers)
+        guard.before_call("m", guard.context_tokens + 500, 4_096)
+        guard.after_call({"input_tokens": 400, "cache_read_input_tokens": 50_000, "output_tokens": 300})
+        guard.before_tool("read_file", {"path": f"src/{number}.py"})
+        guard.after_tool("read_file", {"path": f"src/{number}.py"}, result=f"text {number}\n" * 100)
+
+    async def stored(url: str, turns: int) -> tuple[float, float]:
+        """Milliseconds for the hooks of one tool call, and for two commits that write as much and do nothing else."""
+        store = await open_store(url)
+        session = StoredGuards(store, clock, limits=RunLimits(cost=None)).session("bench", "s1")
+        began = perf_counter()
+        for number in range(turns):
+            async with session.open() as inside:
+                inside.before_tool("read_file", {"path": f"src/{number}.py"})
+            async with session.open() as inside:
+                inside.after_tool("read_file", {"path": f"src/{number}.py"}, result=f"text {number}\n" * 100)
+        taken = perf_counter() - began
+        text = await store.guards.get("bench", "s1")
+        began = perf_counter()
+        for _ in range(2 * turns):
+            await store.guards.save("bench", "s1", text, clock.now())
+        bare = perf_counter() - began
+        await store.close()
+        return taken / turns * 1_000, bare / turns * 1_000
+
+    one = _micros(turn, number=20)
+    size = len(json.dumps(guard.state()))
+    moved = _micros(lambda: Guard.from_state(json.loads(json.dumps(guard.state()))), number=5)
+    with TemporaryDirectory() as folder:
+        taken, bare = asyncio.run(stored(f"sqlite:///{folder}/nudge.db", 100))
+    return [
+        ("guard: one turn with a call and a tool", one, "< 5000 µs"),
+        (f"guard: its state ({size:,} bytes) to JSON and back", moved, "< 5000 µs"),
+        (
+            "guard in SQLite: the two hooks of one tool call",
+            f"{taken:.1f} ms, {taken / bare:.1f}× two commits",
+            "< 5 ms",
+        ),
+    ]
+
+
 def rows() -> list[tuple[str, str, str]]:
-    return rows_economics()
+    return [*rows_economics(), *rows_guard()]
 
 
 def _micros(call: Callable[[], object], number: int = 100) -> str:

@@ -24,7 +24,7 @@ from benchmarks.measure import Row, in_turns, median, scratch
 from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
 from nudge.instants import Instant, parse_rfc3339
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose, Text, text_reply, user
 from nudge.queue.agents import Agent
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.budgets import SpendingPlan
@@ -34,7 +34,7 @@ from nudge.spending.ledger import AccountLedger, Attempt
 from nudge.spending.money import DOLLAR
 from nudge.spending.prices import Price, Rates
 from nudge.stores.open import open_sqlite
-from nudge.tokens import token_use
+from nudge.tokens import TokenUse, token_use
 
 PAIRS = 300
 ROUNDS = 9
@@ -143,7 +143,7 @@ def bare_pairs(path: Path, *, same_rows: bool) -> Callable[[], float]:
 
 
 QUESTION = ModelRequest(
-    Purpose.CONVERSATION, "claude-sonnet-5-5", "Please look at this again. " * 40, (Turn("user", "Go on."),), 2_000
+    Purpose.CONVERSATION, "claude-sonnet-5-5", (Text("Please look at this again. " * 40),), (user("Go on."),), 2_000
 )
 
 
@@ -161,8 +161,8 @@ class Instantly:
         if self.clock:
             await self.clock.sleep(self.chance.uniform(1, 20))
         percent = self.percent or self.chance.randrange(8, 101)
-        usage = Usage(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
-        return ModelReply("", request.model, usage)
+        usage = TokenUse(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
+        return text_reply("", request.model, usage)
 
     async def close(self) -> None: ...
 

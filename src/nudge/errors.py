@@ -1,10 +1,11 @@
-"""Every error nudge raises on purpose.
+"""Every error that nudge raises on purpose.
 
 NudgeError                      exit 1   something failed; the message says what, why and the next step
 ├── UsageError                  exit 2   what was asked cannot be understood
 │   ├── NaiveDatetimeError               a datetime without a time zone
 │   ├── InvalidScheduleError             a schedule that is malformed or can never fire
-│   └── InvalidPhraseError               words for a time that are not understood
+│   ├── InvalidPhraseError               words for a time that are not understood
+│   └── FieldError                       a field of a reminder is missing or wrong (in `reminders.fields`, with its place)
 ├── NotFoundError               exit 3   no such agent, reminder, role, …
 ├── NotConfiguredError          exit 4   a home, key or file is missing or broken
 │   └── ConfigError                      a file of the person's has an error at a known place

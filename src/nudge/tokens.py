@@ -15,10 +15,11 @@ _WORDS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \t\n\r"
 
 @dataclass(frozen=True, slots=True)
 class TokenUse:
-    """Tokens of one call, each counted once.
+    """Tokens of one call, whoever the provider is, each counted once.
 
     `input` is what was neither read from nor written to the prompt cache. `cache_write` is what was written for five
-    minutes, `cache_write_1h` what was written for an hour, which costs more.
+    minutes, `cache_write_1h` what was written for an hour, which costs more. `reasoning` is the part of `output` that
+    the model used to think; it is in `output` already and costs nothing more.
     """
 
     input: int = 0
@@ -26,12 +27,15 @@ class TokenUse:
     cache_read: int = 0
     cache_write: int = 0
     cache_write_1h: int = 0
+    reasoning: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             tokens = getattr(self, field.name)
             if not is_whole(tokens) or tokens < 0:
                 raise UsageError(f"A call cannot have used {tokens!r} tokens ({field.name}).")
+        if self.reasoning > self.output:
+            raise UsageError(f"A call cannot have used {self.reasoning} tokens to think and {self.output} in all.")
 
     @property
     def prompt(self) -> int:
@@ -40,33 +44,65 @@ class TokenUse:
 
 
 def token_use(usage: object) -> TokenUse:
-    """The tokens of a usage as it came: our own, another object with the same names, or the `usage` of an Anthropic
-    reply (object or JSON), where the one-hour writes are a part of `cache_creation_input_tokens`.
+    """The tokens of a usage as it came, object or JSON: our own, Anthropic's, or OpenAI's (chat completions and
+    responses).
 
-    What is not recognised is refused, because an unread usage would be charged as nothing.
+    Zero means zero. A count that a usage must have and does not, or one that is no number, raises UsageError, because
+    an unread usage would be charged as nothing. Details that are missing (cache, reasoning) are zero.
 
     >>> token_use({"input_tokens": 12, "output_tokens": 3, "cache_read_input_tokens": 100})
-    TokenUse(input=12, output=3, cache_read=100, cache_write=0, cache_write_1h=0)
+    TokenUse(input=12, output=3, cache_read=100, cache_write=0, cache_write_1h=0, reasoning=0)
+    >>> chat = {"prompt_tokens": 112, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 100}}
+    >>> token_use(chat) == TokenUse(input=12, output=3, cache_read=100)
+    True
     """
     if isinstance(usage, TokenUse):
         return usage
-    if _read(usage, "input_tokens") is not None and _read(usage, "output_tokens") is not None:
-        parts = _read(usage, "cache_creation")
-        long = _count(parts, "ephemeral_1h_input_tokens")
-        written = max(_count(usage, "cache_creation_input_tokens"), _count(parts, "ephemeral_5m_input_tokens") + long)
+    if _has(usage, "prompt_tokens"):
+        return _openai(usage, "prompt", "completion")
+    if _has(usage, "input_tokens_details"):
+        return _openai(usage, "input", "output")
+    if _has(usage, "input_tokens"):
+        return _anthropic(usage)
+    if _has(usage, "input"):
         return TokenUse(
-            input=_count(usage, "input_tokens"),
-            output=_count(usage, "output_tokens"),
-            cache_read=_count(usage, "cache_read_input_tokens"),
-            cache_write=written - long,
-            cache_write_1h=long,
+            _needed(usage, "input"),
+            _needed(usage, "output"),
+            *(_count(usage, field.name) for field in fields(TokenUse)[2:]),
         )
-    if _read(usage, "input") is not None and _read(usage, "output") is not None:
-        return TokenUse(**{field.name: _count(usage, field.name) for field in fields(TokenUse)})
     raise UsageError(
         f"The usage of a call cannot be read from a {type(usage).__name__}.",
         next_step="Pass the reply's usage, or a TokenUse(input=…, output=…).",
     )
+
+
+def _anthropic(usage: object) -> TokenUse:
+    """The one-hour writes are a part of `cache_creation_input_tokens`, and `input_tokens` has nothing of the cache."""
+    parts = _read(usage, "cache_creation")
+    long = _count(parts, "ephemeral_1h_input_tokens")
+    written = max(_count(usage, "cache_creation_input_tokens"), _count(parts, "ephemeral_5m_input_tokens") + long)
+    output = _needed(usage, "output_tokens")
+    return TokenUse(
+        input=_needed(usage, "input_tokens"),
+        output=output,
+        cache_read=_count(usage, "cache_read_input_tokens"),
+        cache_write=written - long,
+        cache_write_1h=long,
+        reasoning=min(output, _count(_read(usage, "output_tokens_details"), "thinking_tokens")),
+    )
+
+
+def _openai(usage: object, read: str, written: str) -> TokenUse:
+    """What was read from the cache is a part of the input here, and writing to it is free. Reasoning is a part of the
+    output, except with services that count it beside: their total says so."""
+    prompt, output = _needed(usage, f"{read}_tokens"), _needed(usage, f"{written}_tokens")
+    cached = _count(_read(usage, f"{read}_tokens_details"), "cached_tokens")
+    if cached > prompt:
+        raise UsageError(f"The usage says that {cached} of {prompt} tokens were cached.")
+    reasoning = _count(_read(usage, f"{written}_tokens_details"), "reasoning_tokens")
+    if reasoning > output or (reasoning and _count(usage, "total_tokens") == prompt + output + reasoning):
+        output += reasoning
+    return TokenUse(input=prompt - cached, output=output, cache_read=cached, reasoning=reasoning)
 
 
 def estimate_tokens(text: str) -> int:
@@ -94,6 +130,18 @@ def most_tokens(text: str) -> int:
 
 def _read(source: object, name: str) -> object:
     return source.get(name) if isinstance(source, Mapping) else getattr(source, name, None)
+
+
+def _has(source: object, name: str) -> bool:
+    return _read(source, name) is not None
+
+
+def _needed(source: object, name: str) -> int:
+    if not _has(source, name):
+        raise UsageError(
+            f"The usage does not say {name}.", next_step="Pass the whole usage: without it the call would be free."
+        )
+    return _count(source, name)
 
 
 def _count(source: object, name: str) -> int:

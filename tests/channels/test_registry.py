@@ -11,7 +11,7 @@ import pytest
 import nudge
 from nudge.channels import CHANNELS, Setup, chosen, open_channel
 from nudge.channels.terminal import TerminalChannel
-from nudge.home.config import ChannelSection, Config
+from nudge.home.config import SECRET_NAMES, SECTIONS, kinds_of
 from tests.coach.outside import HastyClock
 
 CHOICES = {
@@ -29,9 +29,10 @@ def test_the_configuration_chooses_or_the_key_does(kind: str, environment: dict[
 
 
 def test_the_configuration_knows_every_channel() -> None:
-    kinds = ChannelSection.model_json_schema()["properties"]["kind"]["enum"]
-    assert sorted(kinds) == sorted(["auto", *CHANNELS])
-    assert {name for name, entry in CHANNELS.items() if entry.key} <= set(Config.model_fields)
+    kind = kinds_of("channel")["kind"]
+    assert [kind.read(name) for name in ("auto", *CHANNELS)] == ["auto", *CHANNELS]
+    assert {name for name, entry in CHANNELS.items() if entry.key} <= set(SECTIONS)
+    assert {entry.key for entry in CHANNELS.values() if entry.key} <= set(SECRET_NAMES)
 
 
 def test_a_channel_without_a_section_is_made_too() -> None:
@@ -43,7 +44,7 @@ MAY_SAY_TELEGRAM = (
     "channels/__init__.py",
     "channels/telegram/",
     "cli/commands/run.py",
-    "daemon/checks.py",
+    "daemon/config_checks.py",
     "home/",
     "testing/",
 )

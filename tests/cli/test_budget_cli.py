@@ -95,7 +95,7 @@ def test_history_is_a_bar_for_each_day(paid: CliHere) -> None:
     assert paid("budget", "history").stdout == f"{TODAY}  █████████░░░░░░░░░░░   47%\n"
     assert "$0.47 of $1.00" in paid("budget", "history", "--detail").stdout
     assert paid.json("budget", "history") == [{"day": TODAY.isoformat(), "percent": 47, "colour": "green"}]
-    assert "--days takes 1" in paid("budget", "history", "--days", "0", code=2).stderr
+    assert "--days must be from 1" in paid("budget", "history", "--days", "0", code=2).stderr
 
 
 @pytest.mark.process

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 
 import pytest
 
-from tests.cli.cli import CliHere
+from nudge.testing import FakeAnthropic
+from tests.cli.cli import CliHere, until
 
 EVERY_COMMAND = [
     ["ping-budget"],
@@ -265,8 +267,6 @@ def test_a_machine_whose_zone_has_no_name_is_told_to_name_one(here: CliHere) -> 
 
 
 def test_a_bad_key_is_found_by_doctor_and_an_unreachable_service_is_a_warning(here: CliHere) -> None:
-    from nudge.testing import FakeAnthropic
-
     with FakeAnthropic() as service:
         here.environment |= {"ANTHROPIC_API_KEY": "sk-ant-wrong", "ANTHROPIC_BASE_URL": service.url}
         report = here("doctor", code=1).stdout
@@ -287,3 +287,61 @@ def test_a_home_that_is_not_there_is_an_error_that_doctor_can_fix(fresh: CliHere
     fresh("config", "check", code=4)
     fresh("doctor", "--fix")
     fresh("config", "check")
+
+
+@pytest.mark.process
+def test_a_bad_key_is_said_at_the_start_and_in_the_status(here: CliHere) -> None:
+    with FakeAnthropic() as service:
+        here.environment |= {"ANTHROPIC_API_KEY": "sk-ant-wrong", "ANTHROPIC_BASE_URL": service.url}
+        with here.start() as daemon:
+            until(lambda: here.json("status")["problems"], "the key was tried")
+            (problem,) = here.json("status")["problems"]
+            assert problem["text"].startswith("Anthropic does not accept the key")
+            assert here("status").stdout.startswith(f"{problem['text']}\n  next: {problem['next_step']}\ndaemon  ")
+            assert "Until it does, the coach answers by its own rules." in here("log").stdout
+            daemon.signal(signal.SIGTERM)
+            _, _, said = daemon.wait()
+    assert "Anthropic does not accept the key" in said
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_that_is_gone_under_the_daemon_is_an_error(here: CliHere, replaced: bool) -> None:
+    with here.start():
+        assert here("doctor").stdout.splitlines()[-1] == "No problems found."
+        for file in here.home.glob("nudge.db*"):
+            file.unlink()
+        if replaced:
+            here("log")  # a command makes a new one
+        report = here("doctor", code=1).stdout
+        what = "was replaced" if replaced else "was removed"
+        assert f"✗ daemon       {here.home}/nudge.db {what} while nudge runs." in report
+        assert what in here("status").stdout.splitlines()[0]
+
+
+@pytest.mark.process
+def test_a_mistake_in_a_file_that_changes_is_in_the_status_until_it_is_fixed(here: CliHere) -> None:
+    with here.start():
+        (here.home / "nudge.toml").write_text("[spending]\nwindow = 'much'\n")
+        until(lambda: here.json("status")["problems"], "the change was noticed")
+        assert "nudge.toml, line 2: spending.window" in here("status").stdout.splitlines()[0]
+        (here.home / "nudge.toml").write_text("[spending]\nwindow = 30\n")
+        until(lambda: not here.json("status")["problems"], "the fix was noticed")
+
+
+@pytest.mark.process
+def test_no_child_of_the_daemon_inherits_a_key_or_an_open_umask(here: CliHere) -> None:
+    here.environment |= {"NUDGE_SMTP_URL": "smtp://me:a-secret@127.0.0.1?to=me@example.com", "MINE": "kept"}
+    told = here.home / "agents" / "coach" / "workspace" / "told"
+    command = f"env > {told}; exit 1"
+    here("reminder", "add", "-m", "x", "--at", "2026-01-01T10:00", "--late", "always", "--condition", command)
+    before = os.umask(0)
+    try:
+        with here.start():
+            until(told.exists, "the condition was asked")
+            until(lambda: "MINE=kept" in told.read_text(), "its environment is written down")
+            open_to_others = [path for path in here.home.rglob("*") if path.lstat().st_mode & 0o077]
+    finally:
+        os.umask(before)
+    assert "a-secret" not in told.read_text()
+    assert open_to_others == []

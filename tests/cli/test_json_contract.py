@@ -153,6 +153,8 @@ def _add_reminders(cli: Cli) -> list[Any]:
 
 def _look(cli: Cli) -> dict[str, list[Any]]:
     lines = [json.loads(line) for line in cli("log", "--json").stdout.splitlines()]
+    goals = cli.home / "agents" / "coach" / "GOALS.md"
+    goals.write_text(goals.read_text().replace("wake_target", "woke_target"))
     outcomes = cli.json("why")
     fired = next(one["key"] for one in outcomes if one["kind"] == "reminder").removeprefix("reminder:")
     return {

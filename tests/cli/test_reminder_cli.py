@@ -14,8 +14,16 @@ from typing import Any
 
 import pytest
 
-from nudge.cli.main import main
-from tests.cli.cli import Cli, until
+from nudge.attention.quiet import Person
+from nudge.cli.table import COMMANDS, Group
+from nudge.home.folder import Home
+from nudge.home.seeds import HomeSeeds
+from nudge.inline import run_inline
+from nudge.queue.agents import Agents
+from nudge.reminders.seeding import Seeding
+from nudge.stores.open import open_sqlite
+from tests.cli.cli import Cli, CliHere, until
+from tests.times import NOON, TORONTO
 
 pytestmark = pytest.mark.process
 
@@ -28,51 +36,51 @@ def shown(home: Cli, reminder: str) -> dict[str, Any]:
     return dict(home.json("reminder", "show", reminder))
 
 
-def test_a_reminder_from_adding_to_removing_with_the_daemon_down(home: Cli) -> None:
-    done = home("reminder", "add", "coach", "-m", "Check CI status", "--every", "30m", "--name", "ci")
+def test_a_reminder_from_adding_to_removing_with_the_daemon_down(here: CliHere) -> None:
+    done = here("reminder", "add", "coach", "-m", "Check CI status", "--every", "30m", "--name", "ci")
     reminder = done.stdout.strip()
     assert re.fullmatch(r"r-[0-9a-z]{6}", reminder)
     assert "every 30m, first " in done.stderr
     assert "America/Toronto (in 29 min" in done.stderr or "America/Toronto (in 30 min)" in done.stderr
     assert "The daemon is not running" in done.stderr
-    listed = home("reminder", "list", "coach").stdout.splitlines()
+    listed = here("reminder", "list", "coach").stdout.splitlines()
     assert listed[0].split() == ["ID", "NAME", "SCHEDULE", "NEXT", "LEFT", "LAST", "STATUS", "FIRES"]
     assert listed[1].split()[:4] == [reminder, "ci", "every", "30m"]
     assert listed[1].split()[-2:] == ["active", "0"]
-    home("reminder", "edit", "ci", "--every", "1h", "--priority", "normal")
-    assert (shown(home, reminder)["schedule"]["interval_us"], shown(home, "ci")["priority"]) == (
+    here("reminder", "edit", "ci", "--every", "1h", "--priority", "normal")
+    assert (shown(here, reminder)["schedule"]["interval_us"], shown(here, "ci")["priority"]) == (
         3_600_000_000,
         "normal",
     )
-    home("reminder", "pause", reminder)
-    assert shown(home, reminder)["status"] == "paused"
-    assert shown(home, reminder)["next_at"] is None
-    home("reminder", "resume", "ci")
-    assert shown(home, reminder)["next_at"] is not None
-    home("reminder", "snooze", reminder, "2h")
-    ahead = datetime.fromisoformat(shown(home, reminder)["next_at"]) - datetime.now().astimezone()  # noqa: TID251
+    here("reminder", "pause", reminder)
+    assert shown(here, reminder)["status"] == "paused"
+    assert shown(here, reminder)["next_at"] is None
+    here("reminder", "resume", "ci")
+    assert shown(here, reminder)["next_at"] is not None
+    here("reminder", "snooze", reminder, "2h")
+    ahead = datetime.fromisoformat(shown(here, reminder)["next_at"]) - datetime.now().astimezone()  # noqa: TID251
     assert timedelta(minutes=119) < ahead <= timedelta(hours=2)
-    home("reminder", "remove", reminder)
-    assert home("reminder", "list").stdout == ""
-    (row,) = home.json("reminder", "list", "--all")
+    here("reminder", "remove", reminder)
+    assert here("reminder", "list").stdout == ""
+    (row,) = here.json("reminder", "list", "--all")
     assert (row["id"], row["status"], row["ended_reason"]) == (reminder, "cancelled", "It was removed.")
-    assert "Removed: ci." in home("log").stdout
+    assert "Removed: ci." in here("log").stdout
 
 
-def test_a_sentence_is_a_reminder_for_the_person(home: Cli) -> None:
-    done = home("reminder", "call mum friday 5pm")
-    made = shown(home, done.stdout.strip())
+def test_a_sentence_is_a_reminder_for_the_person(here: CliHere) -> None:
+    done = here("reminder", "call mum friday 5pm")
+    made = shown(here, done.stdout.strip())
     assert (made["message"], made["to_person"], made["agent"]) == ("call mum", True, "coach")
     assert datetime.fromisoformat(made["next_at"]).strftime("%a %H:%M") == "Fri 17:00"
     assert re.search(r"Friday \d{4}-\d\d-\d\d 5:00 PM America/Toronto \(in ", done.stderr)
-    home("reminder", "take", "the", "pizza", "out", "in", "20", "minutes")
-    home("reminder", "fix {braces} in {every} template", "every", "weekday", "at", "9")
-    messages = [row["message"] for row in home.json("reminder", "list")]
+    here("reminder", "take", "the", "pizza", "out", "in", "20", "minutes")
+    here("reminder", "fix {braces} in {every} template", "every", "weekday", "at", "9")
+    messages = [row["message"] for row in here.json("reminder", "list")]
     assert "take the pizza out" in messages
     assert len(messages) == 3
-    assert "Try " in home("reminder", "call mum some day", code=2).stderr
-    assert "Did you mean 'list'?" in home("reminder", "lisst", code=2).stderr
-    assert "add a reminder, with all options" in home("reminder", code=2).stdout
+    assert "Try " in here("reminder", "call mum some day", code=2).stderr
+    assert "Did you mean 'list'?" in here("reminder", "lisst", code=2).stderr
+    assert "add a reminder, with all options" in here("reminder", code=2).stdout
 
 
 @pytest.mark.parametrize(
@@ -91,38 +99,98 @@ def test_a_sentence_is_a_reminder_for_the_person(home: Cli) -> None:
         pytest.param(["--every", "1h", "--frequency", "2"], id="an unknown flag"),
     ],
 )
-def test_a_usage_error_writes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str]
-) -> None:
-    monkeypatch.setenv("NUDGE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TZ", "America/Toronto")
-    monkeypatch.delenv("NUDGE_DATABASE_URL", raising=False)
-    assert main(["init"]) == 0
-    capsys.readouterr()
-    assert main(["reminder", "add", "coach", "-m", "x", *words]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "error:" in said.err
-    assert "next:" in said.err
-    assert main(["reminder", "list", "--all", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == []
+def test_a_usage_error_writes_nothing(here: CliHere, words: list[str]) -> None:
+    said = here("reminder", "add", "coach", "-m", "x", *words, code=2)
+    assert said.stdout == ""
+    assert "error:" in said.stderr
+    assert "next:" in said.stderr
+    assert here.json("reminder", "list", "--all") == []
 
 
-def test_what_is_not_there_is_exit_3(home: Cli) -> None:
-    home("reminder", "add", "nobody", "-m", "x", "--in", "1h", code=3)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--in", "1h"], "error: `--message` is empty.\n  next: Add -m 'TEXT', or --template FILE."),
+        (["--in", "1h", "-m", " "], "error: `--message` is empty."),
+        (["--in", "1h", "-m", "x", "--template", "y"], "error: Use either --message or --template, not both."),
+        (["-m", "x", "--every", "1h", "--chain", "0"], "error: `--chain` must be a whole number from 1 to 100."),
+        (["-m", "x", "--every", "1h", "--count", "0"], "error: `--count` must be a whole number, 1 or more."),
+        (["-m", "x", "--every", "1h", "--condition", " "], "error: `--condition` is empty."),
+        (["-m", "x", "--every", "1h", "--name", "a\nb"], "error: `--name` must be one line."),
+        (["-m", "x", "--every", "1h", "--mode", "until"], "error: A condition needs a command or a prompt."),
+        (["-m", "x", "--every", "1h", "--tz", "Mars"], "error: There is no time zone called 'Mars'."),
+        (["-m", "x"], "error: No schedule given.\n  next: Use exactly one of at, in, every, rrule, cron or idle."),
+        (["-m", "x", "--in", "1h", "--every", "2h"], "error: Only one schedule is allowed; got in and every."),
+        (["-m", "x", "--at", "2020-01-01T09:00", "--late", "never"], "error: That time has already passed."),
+        (["-m", "x", "--at", "at 5"], "error: I can't read “at 5” as a time: 5am or 5pm?"),
+    ],
+)
+def test_a_mistake_names_its_flag_and_the_way_out(here: CliHere, words: list[str], said: str) -> None:
+    assert here("reminder", "add", *words, code=2).stderr.startswith(said)
+
+
+def test_an_edit_of_what_a_role_asks_for_says_what_becomes_of_it(here: CliHere) -> None:
+    (here.home / "roles" / "coach.yaml").write_text(
+        "name: coach\nkind: coach\nreminders:\n  - name: ci\n    message: Look.\n    schedule:\n      every: 30m\n"
+    )
+    seeds = HomeSeeds(Home(here.home))
+    store = open_sqlite(str(here.home / "nudge.db"))
+    run_inline(Agents(store).ensure_default(NOON))
+    run_inline(Seeding(store, lambda agent: Person(TORONTO), seeds).seed_all(NOON))
+    run_inline(store.close())
+    said = here("reminder", "edit", "ci", "--every", "2h").stderr
+    assert "ci comes from its role. When it changes there, that version replaces all your edits." in said
+    assert "gives it its name" in here("reminder", "edit", "ci", "--name", "mine", code=2).stderr
+
+
+def test_a_condition_that_nobody_can_judge_is_a_warning(here: CliHere) -> None:
+    prompt = ["--every", "1h", "--condition-prompt", "Is it done?"]
+    warning = "warning: no model is configured, so nobody can judge this condition, and it never fires."
+    assert warning in here("reminder", "add", "-m", "x", "--name", "one", *prompt).stderr
+    assert warning in here("reminder", "edit", "one", "--condition-prompt", "Is it over?").stderr
+    assert warning not in here("reminder", "edit", "one", "--condition", "true").stderr
+    (here.home / "roles" / "monitor.yaml").write_text("name: monitor\nkind: worker\n")
+    here("agent", "add", "monitor", "--role", "monitor")
+    assert warning not in here("reminder", "add", "monitor", "-m", "y", *prompt).stderr  # whoever runs it judges
+    here.environment["ANTHROPIC_API_KEY"] = "sk-ant-test-key-of-no-account"
+    assert warning not in here("reminder", "add", "-m", "z", *prompt).stderr
+
+
+def test_a_file_with_one_id_twice_is_refused(here: CliHere) -> None:
+    here("reminder", "add", "-m", "x", "--every", "1h")
+    document = json.loads(here("reminder", "export").stdout)
+    document["reminders"] *= 2
+    said = here("reminder", "import", "-", stdin=json.dumps(document), code=2).stderr
+    assert "Reminders 1 and 2 of the file have the same id" in said
+    assert "Nothing was imported." in said
+
+
+def test_the_help_of_each_command_says_what_it_does(here: CliHere) -> None:
+    group = COMMANDS["reminder"]
+    assert isinstance(group, Group)
+    lines = here("reminder", "--help").stdout.splitlines()
+    assert "  snooze    snooze a reminder; occurrences in the meantime are skipped" in lines
+    assert max(len(line) for line in lines) <= 80
+    for name, command in group.commands.items():
+        assert f"  {name:<10}{command.summary}" in lines
+        assert here("reminder", name, "--help").stdout.startswith(f"usage: nudge reminder {name}")
+
+
+def test_what_is_not_there_is_exit_3(here: CliHere) -> None:
+    here("reminder", "add", "nobody", "-m", "x", "--in", "1h", code=3)
     for command in ("show", "edit", "remove", "pause", "resume", "complete", "snooze", "test", "run"):
         words = ["--name", "y"] if command == "edit" else []
-        assert "no reminder 'r-zzzzzz'" in home("reminder", command, "r-zzzzzz", *words, code=3).stderr
-    home("reminder", "add", "-m", "x", "--in", "1h")
-    home("reminder", "add", "--template", "none.md", "--in", "1h", code=3)
-    home("reminder", "import", "none.json", code=3)
+        assert "no reminder 'r-zzzzzz'" in here("reminder", command, "r-zzzzzz", *words, code=3).stderr
+    here("reminder", "add", "-m", "x", "--in", "1h")
+    here("reminder", "add", "--template", "none.md", "--in", "1h", code=3)
+    here("reminder", "import", "none.json", code=3)
 
 
-def test_all_flags_arrive(home: Cli, tmp_path: Path) -> None:
+def test_all_flags_arrive(here: CliHere, tmp_path: Path) -> None:
     text = tmp_path / "standup.md"
     text.write_text("Standup {fire_count}\n")
     made = added(
-        home, "coach", "--template", str(text), "--cron", "0 9 * * 1-5", "--tz", "Europe/London", "--count", "20",
+        here, "coach", "--template", str(text), "--cron", "0 9 * * 1-5", "--tz", "Europe/London", "--count", "20",
         "--until", "2099-12-31", "--late", "30m", "--priority", "interrupt", "--condition", "true", "--mode", "until",
         "--timeout", "5s", "--name", "standup", "--description", "d", "--reserve", "--critical", "--no-allow-ping",
     )  # fmt: skip
@@ -131,52 +199,52 @@ def test_all_flags_arrive(home: Cli, tmp_path: Path) -> None:
     assert (made["schedule"]["count"], made["tz"], made["late"]) == (20, "Europe/London", "30m")
     assert made["condition"] == {"command": "true", "mode": "until", "timeout": "5s"}
     assert (made["priority"], made["reserve"], made["critical"], made["allow_ping"]) == ("interrupt", True, True, False)
-    chain = added(home, "coach", "-m", "Started?", "--chain", "4", "--every", "30m", "--to-person")
+    chain = added(here, "coach", "-m", "Started?", "--chain", "4", "--every", "30m", "--to-person")
     assert (chain["chain"], chain["rhythm"], chain["to_person"]) == (4, "30m", True)
     idle = added(
-        home, "coach", "-m", "Anything?", "--idle", "5m", "--condition-prompt", "Is it quiet?", "--mode", "once"
+        here, "coach", "-m", "Anything?", "--idle", "5m", "--condition-prompt", "Is it quiet?", "--mode", "once"
     )
     assert idle["schedule"] == {"kind": "idle", "timeout_us": 300_000_000}
-    words = home("reminder", "show", made["id"]).stdout
+    words = here("reminder", "show", made["id"]).stdout
     for part in ("standup", "command: true (mode until, at most 5s)", "reserve, critical, silent", "30m"):
         assert part in words
-    (home.home / "templates").mkdir()
-    (home.home / "templates" / "water.md").write_text("Drink.")
-    assert added(home, "--template", "water", "--every", "1h")["message"] == "Drink."
+    (here.home / "templates").mkdir()
+    (here.home / "templates" / "water.md").write_text("Drink.")
+    assert added(here, "--template", "water", "--every", "1h")["message"] == "Drink."
 
 
-def test_testing_changes_nothing(home: Cli) -> None:
-    made = added(home, "coach", "-m", "Fix it: {condition_output}", "--every", "1h", "--condition", "echo red; false",
+def test_testing_changes_nothing(here: CliHere) -> None:
+    made = added(here, "coach", "-m", "Fix it: {condition_output}", "--every", "1h", "--condition", "echo red; false",
                  "--mode", "until")  # fmt: skip
-    before = shown(home, made["id"])
-    words = home("reminder", "test", made["id"]).stdout
+    before = shown(here, made["id"])
+    words = here("reminder", "test", made["id"]).stdout
     assert "not met: exit 1; mode until" in words
     assert "It would fire." in words
     assert "Fix it: red" in words
-    answer = home.json("reminder", "test", made["id"])
+    answer = here.json("reminder", "test", made["id"])
     assert (answer["would"], answer["condition"], answer["text"]) == (
         "fire",
         {"met": False, "exit_code": 1},
         "Fix it: red",
     )
-    home("reminder", "edit", made["id"], "--condition", "true")
-    assert "the reminder would be completed" in home("reminder", "test", made["id"]).stdout
-    home("reminder", "edit", made["id"], "--condition", "", "--condition-prompt", "")
-    assert "It would fire." in home("reminder", "test", made["id"]).stdout
-    after = shown(home, made["id"])
+    here("reminder", "edit", made["id"], "--condition", "true")
+    assert "the reminder would be completed" in here("reminder", "test", made["id"]).stdout
+    here("reminder", "edit", made["id"], "--condition", "", "--condition-prompt", "")
+    assert "It would fire." in here("reminder", "test", made["id"]).stdout
+    after = shown(here, made["id"])
     for name in ("fire_count", "status", "next_at", "outcomes"):
         assert after[name] == before[name]
-    assert home.json("agent", "show", "coach")["inbox"] == []
+    assert here.json("agent", "show", "coach")["inbox"] == []
 
 
-def test_export_and_import_move_a_home(home: Cli, tmp_path: Path) -> None:
-    first = added(home, "coach", "-m", "one", "--every", "1h", "--condition", "true")
-    added(home, "coach", "-m", "two", "--at", "2099-01-01T09:00", "--to-person")
-    home("reminder", "remove", first["id"])
+def test_export_and_import_move_a_home(here: CliHere, tmp_path: Path) -> None:
+    first = added(here, "coach", "-m", "one", "--every", "1h", "--condition", "true")
+    added(here, "coach", "-m", "two", "--at", "2099-01-01T09:00", "--to-person")
+    here("reminder", "remove", first["id"])
     file = tmp_path / "reminders.json"
-    file.write_text(home("reminder", "export", "--all").stdout)
-    assert len(json.loads(home("reminder", "export", "--json").stdout)["reminders"]) == 1
-    assert "no agent called" in home("reminder", "export", "nobody", code=3).stderr
+    file.write_text(here("reminder", "export", "--all").stdout)
+    assert len(json.loads(here("reminder", "export", "--json").stdout)["reminders"]) == 1
+    assert "no agent called" in here("reminder", "export", "nobody", code=3).stderr
     other = Cli(tmp_path / "other")
     other("init")
     done = other("reminder", "import", str(file))
@@ -188,22 +256,22 @@ def test_export_and_import_move_a_home(home: Cli, tmp_path: Path) -> None:
     assert "not JSON" in other("reminder", "import", "-", stdin="{", code=2).stderr
 
 
-def test_a_name_does_for_an_id_also_when_its_reminder_has_ended(home: Cli) -> None:
-    made = added(home, "coach", "-m", "one", "--every", "1h", "--name", "ci")
-    home("reminder", "run", "ci")
-    home("reminder", "complete", "ci")
-    assert made["id"] in home("reminder", "show", "ci").stdout
-    assert "Fired by hand, in addition to its schedule." in home("why", "ci").stdout
+def test_a_name_does_for_an_id_also_when_its_reminder_has_ended(here: CliHere) -> None:
+    made = added(here, "coach", "-m", "one", "--every", "1h", "--name", "ci")
+    here("reminder", "run", "ci")
+    here("reminder", "complete", "ci")
+    assert made["id"] in here("reminder", "show", "ci").stdout
+    assert "Fired by hand, in addition to its schedule." in here("why", "ci").stdout
 
 
-def test_a_list_of_many_says_that_there_are_more(home: Cli) -> None:
+def test_a_list_of_many_says_that_there_are_more(here: CliHere) -> None:
     for number in range(3):
-        home("reminder", "add", "coach", "-m", f"m{number}\033[31m", "--in", f"{number + 1}h")
-    done = home("reminder", "list", "--limit", "2")
+        here("reminder", "add", "coach", "-m", f"m{number}\033[31m", "--in", f"{number + 1}h")
+    done = here("reminder", "list", "--limit", "2")
     assert len(done.stdout.splitlines()) == 3
     assert "\033" not in done.stdout
     assert "There are more." in done.stderr
-    assert len(home.json("reminder", "list", "--limit", "0")) == 3
+    assert len(here.json("reminder", "list", "--limit", "0")) == 3
 
 
 def test_listing_loads_neither_asyncio_nor_the_rules(home: Cli) -> None:
@@ -211,8 +279,8 @@ def test_listing_loads_neither_asyncio_nor_the_rules(home: Cli) -> None:
     code = (
         "import sys; sys.argv = ['nudge', 'reminder', 'list']\n"
         "from nudge.cli.main import main; main()\n"
-        "print([name for name in ('asyncio', 'pydantic', 'dateutil', 'cronsim', 'nudge.schedules', 'ruamel') "
-        "if name in sys.modules])"
+        "heavy = ('asyncio', 'dataclasses', 'pydantic', 'dateutil', 'cronsim', 'ruamel', 'nudge.schedules')\n"
+        "print([name for name in heavy if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], env=home.environment, capture_output=True, text=True, check=True
@@ -277,29 +345,23 @@ def test_a_role_and_a_routine_are_seeded_and_a_clash_is_a_finding_and_no_end(hom
         assert "roles and routines are in force" in home("doctor").stdout
 
 
-def test_the_shell_completes_ids(home: Cli) -> None:
-    reminder = home("reminder", "stand up in 10 minutes").stdout.strip()
-    assert home("__complete", "reminder", "show", "r-").stdout == f"{reminder}\tstand up\n"
-    assert "snooze\t" in home("__complete", "reminder", "sn").stdout
+def test_the_shell_completes_ids(here: CliHere) -> None:
+    reminder = here("reminder", "stand up in 10 minutes").stdout.strip()
+    assert here("__complete", "reminder", "show", "r-").stdout == f"{reminder}\tstand up\n"
+    assert "snooze\t" in here("__complete", "reminder", "sn").stdout
 
 
-def test_the_first_reminder_needs_no_daemon_ever_started(home: Cli) -> None:
-    home("reminder", "stand up in 10 minutes")
-    with sqlite3.connect(home.home / "nudge.db") as connection:
+def test_the_first_reminder_needs_no_daemon_ever_started(here: CliHere) -> None:
+    here("reminder", "stand up in 10 minutes")
+    with sqlite3.connect(here.home / "nudge.db") as connection:
         assert connection.execute("SELECT agent, kind, lane FROM timers").fetchall() == [
             ("coach", "reminder", "coach/reminders")
         ]
     connection.close()
 
 
-def test_every_command_of_the_page_works(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_of_the_page_works(here: CliHere) -> None:
     """In the order of the page, in one home."""
-    monkeypatch.setenv("NUDGE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TZ", "America/Toronto")
-    monkeypatch.delenv("NUDGE_DATABASE_URL", raising=False)
-    assert main(["init"]) == 0
     page = (Path(__file__).parents[2] / "docs" / "reminders.md").read_text()
     blocks = re.findall(r"^```sh\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     commands = [shlex.split(line, comments=True) for line in "".join(blocks).replace("\\\n", " ").splitlines()]
@@ -307,8 +369,6 @@ def test_every_command_of_the_page_works(
     assert len(commands) >= 20
     for words in commands:
         assert words[0] == "nudge"
-        assert main(words[1:]) == 0, (words, capsys.readouterr().err)
-    statuses = {"active", "completed", "cancelled"}
-    capsys.readouterr()
-    assert main(["reminder", "list", "--all", "--json"]) == 0
-    assert {row["status"] for row in json.loads(capsys.readouterr().out)} == statuses
+        here(*words[1:])
+    statuses = {row["status"] for row in here.json("reminder", "list", "--all")}
+    assert statuses == {"active", "completed", "cancelled"}

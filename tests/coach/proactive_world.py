@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from nudge.attention.gate import Gate
-from nudge.coach.answering import Spender, Thinking
+from nudge.coach.answering import Answering, Spender
 from nudge.coach.facts import DueReminder
 from nudge.coach.outside import SignOfLife, TextHistory
 from nudge.coach.person_documents import Desk
@@ -22,8 +22,7 @@ from nudge.coach.watch import Watch
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime
-from nudge.model import ModelReply, ModelRequest, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import Model, ModelReply, ModelRequest, text_reply
 from nudge.queue import channel
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Outbound, Receipt
@@ -35,6 +34,7 @@ from nudge.queue.outcomes import Outcome
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.times import TORONTO
 
 AGENT = "coach"
@@ -75,17 +75,17 @@ class ScriptedSpender:
         self.is_asleep = False
         self.before_answer: Callable[[], Any] | None = None
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant) -> ModelReply:
+    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
         self.calls.append(request)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if self.before_answer is not None:
             await self.before_answer()
         if isinstance(answer, Exception):
             raise answer
-        usage = Usage(input=estimate(request.system) + sum(estimate(turn.text) for turn in request.turns), output=20)
+        usage = TokenUse(input=sum(estimate(text) for text in request.texts()), output=20)
         if isinstance(answer, str):
-            return ModelReply(answer, "scripted", usage)
-        return ModelReply("", "scripted", usage, data=answer)
+            return text_reply(answer, "scripted", usage)
+        return text_reply("", "scripted", usage, data=answer)
 
     async def asleep(self, agent: str, now: Instant) -> bool:
         return self.is_asleep
@@ -124,13 +124,13 @@ class World:
         self.desk = Desk(self.store, self.files, "America/Toronto")
         self.gate = Gate(self.store, self.desk.person, self._claims, **self.gate_options)
         self.delivery = Delivery(self.store, lambda agent: self.channel)
-        self.thinking = Thinking(self.store, OfflineModel(), self.spender)
+        self.answering = Answering(self.store, self.spender)
         self.proactive = Proactive(
             self.store,
             self.desk,
             self.gate,
             self.delivery,
-            self.thinking,
+            self.answering,
             self._due,
             self._open_review,
             rhythm=self.rhythm,

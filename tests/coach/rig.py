@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nudge.attention.gate import Gate
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.document_writes import PENDING
 from nudge.coach.listening import Talking
 from nudge.coach.person_documents import REVIEW, Desk
@@ -20,8 +20,7 @@ from nudge.coach.undo import DEEDS
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant
-from nudge.model import ModelReply, ModelRequest, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import Model, ModelReply, ModelRequest, text_reply
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Inbound
 from nudge.queue.delivery import Delivery
@@ -44,7 +43,7 @@ class Scripted:
         self.answers = list(answers)
         self.requests: list[ModelRequest] = []
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant) -> ModelReply:
+    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
         self.requests.append(request)
         answer = self.answers.pop(0) if self.answers else says("…")
         if callable(answer):
@@ -52,8 +51,8 @@ class Scripted:
         if isinstance(answer, Exception):
             raise answer
         if isinstance(answer, str):
-            return ModelReply(answer, "scripted", Usage())
-        return ModelReply("", "scripted", Usage(), data=answer)
+            return text_reply(answer, "scripted")
+        return text_reply("", "scripted", data=answer)
 
     async def asleep(self, agent: str, now: Instant) -> bool:
         return False
@@ -97,7 +96,7 @@ class Rig:
         self.gate = Gate(store, self.desk.person, _no_claims)
         self.delivery = Delivery(store, lambda agent: self.channel, SecondLook(store, self.desk.person))
         self.reminders = Reminders(store, self.desk.person)
-        thinking = Thinking(store, OfflineModel(), model)
+        answering = Answering(store, model)
         self.dispatcher = Dispatcher(store, clock, {}, owner="rig", longest_wait=3600)
         self.talking = Talking(
             store,
@@ -105,7 +104,7 @@ class Rig:
             self.desk,
             self.gate,
             self.delivery,
-            thinking,
+            answering,
             PersonReminders(self.reminders),
             secrets=secrets,
             poke=self.dispatcher.poke,

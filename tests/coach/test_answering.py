@@ -1,4 +1,4 @@
-"""Which mind answers, and when: outages, rests and budgets, by a script."""
+"""Who answers, the model or the rules, and when: outages, rests and budgets, by a script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.answering import MODEL_OUTAGE, STAND_IN, Outage, Thinking
+from nudge.coach.answering import MODEL_OUTAGE, Answering, Outage, answer_by_rules
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import (
@@ -20,26 +20,26 @@ from nudge.errors import (
     StoreError,
 )
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn
-from nudge.models.offline import OfflineModel
+from nudge.model import Model, ModelReply, ModelRequest, Purpose, cached, user
+from nudge.testing import OfflineModel
+from nudge.tokens import TokenUse
 from tests.coach.proactive_world import AGENT, ScriptedSpender, World, in_world
 from tests.times import NOON
 
 AWAY = ModelUnavailableError("The model's service is out of order (503).")
 
 
-def request(now: Instant = NOON) -> ModelRequest:
-    facts = CoachFacts(now, FactsPurpose.CONVERSATION, text="hmm")
-    return ModelRequest(Purpose.CONVERSATION, "", "system", (Turn("user", "hmm"),), 100, facts=facts)
+FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="hmm")
+REQUEST = ModelRequest(Purpose.CONVERSATION, "", (cached("system"),), (user("hmm"),), 100)
 
 
-def in_thought(
-    folder: Path, script: Callable[[Thinking, ScriptedSpender, World], Awaitable[None]], *answers: Any
+def in_answering(
+    folder: Path, script: Callable[[Answering, ScriptedSpender, World], Awaitable[None]], *answers: Any
 ) -> None:
     spender = ScriptedSpender(*answers)
 
     async def scenario(world: World) -> None:
-        await script(world.thinking, spender, world)
+        await script(world.answering, spender, world)
 
     in_world(folder, scenario, NOON, spender=spender)
 
@@ -50,11 +50,11 @@ def at(minutes: float) -> Instant:
 
 def test_without_a_spender_the_rules_answer_and_never_sleep(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
-        reply = await world.thinking.ask(AGENT, request(), NOON, waited_for=False)
+        reply = await world.answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         assert reply.model == "offline"
-        assert STAND_IN not in reply.details
+        assert not reply.stand_in
         assert "can't reach" not in str(reply.data)
-        assert not await world.thinking.asleep(AGENT, NOON)
+        assert not await world.answering.asleep(AGENT, NOON)
 
     in_world(tmp_path, scenario, NOON)
 
@@ -69,12 +69,12 @@ def test_without_a_spender_the_rules_answer_and_never_sleep(tmp_path: Path) -> N
     ],
 )
 def test_somebody_who_waits_is_answered_at_once(tmp_path: Path, error: NudgeError) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
-        reply = await thinking.ask(AGENT, request(), NOON, waited_for=True)
-        assert (reply.model, reply.details[STAND_IN]) == ("offline", True)
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+        reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
+        assert (reply.model, reply.stand_in) == ("offline", True)
         assert isinstance(reply.data, dict)
 
-    in_thought(tmp_path, script, error)
+    in_answering(tmp_path, script, error)
 
 
 @pytest.mark.parametrize(
@@ -91,50 +91,50 @@ def test_somebody_who_waits_is_answered_at_once(tmp_path: Path, error: NudgeErro
 def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
     tmp_path: Path, minutes: float, answered: bool
 ) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         with pytest.raises(ModelUnavailableError, match="503"):
-            await thinking.ask(AGENT, request(), NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         if answered:
-            assert (await thinking.ask(AGENT, request(), at(minutes), waited_for=False)).model == "offline"
+            assert (await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=False)).model == "offline"
         else:
             with pytest.raises(ModelUnavailableError):
-                await thinking.ask(AGENT, request(), at(minutes), waited_for=False)
+                await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=False)
         outage = await world.store.records.get(AGENT, MODEL_OUTAGE)
         assert outage is not None
         assert outage.since == NOON
 
-    in_thought(tmp_path, script, AWAY)
+    in_answering(tmp_path, script, AWAY)
 
 
 def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         for minutes, model, calls in ((0, "offline", 1), (1, "offline", 1), (4.9, "offline", 1), (5, "scripted", 2)):
-            reply = await thinking.ask(AGENT, request(), at(minutes), waited_for=True)
+            reply = await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
             assert (reply.model, len(spender.calls)) == (model, calls)
 
-    in_thought(tmp_path, script, AWAY, "Hello")
+    in_answering(tmp_path, script, AWAY, "Hello")
 
 
 def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
-        await thinking.ask(AGENT, request(), NOON, waited_for=True)
-        assert (await thinking.ask(AGENT, request(), at(60), waited_for=False)).model == "scripted"
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+        await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
+        assert (await answering.answer(AGENT, FACTS, REQUEST, at(60), waited_for=False)).model == "scripted"
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
         spender.answers = [AWAY]
         with pytest.raises(ModelUnavailableError):  # a new outage begins anew
-            await thinking.ask(AGENT, request(), at(61), waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, at(61), waited_for=False)
 
-    in_thought(tmp_path, script, AWAY, "HEARTBEAT_OK")
+    in_answering(tmp_path, script, AWAY, "HEARTBEAT_OK")
 
 
 def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(at(600)))  # by a clock that was wrong
         with pytest.raises(ModelUnavailableError):
-            await thinking.ask(AGENT, request(), NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, tried_at=NOON)
 
-    in_thought(tmp_path, script, AWAY)
+    in_answering(tmp_path, script, AWAY)
 
 
 @pytest.mark.parametrize(
@@ -146,71 +146,81 @@ def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
     ],
 )
 def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int, silent_until: int | None) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         with pytest.raises(ModelUnavailableError):
-            await thinking.ask(AGENT, request(), NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         if silent_until is not None:
-            reply = await thinking.ask(AGENT, request(), Instant(NOON + silent_until), waited_for=True)
+            reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + silent_until), waited_for=True)
             assert (reply.model, len(spender.calls)) == ("offline", 1)
-        reply = await thinking.ask(AGENT, request(), Instant(NOON + asked_after), waited_for=True)
+        reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + asked_after), waited_for=True)
         assert (reply.model, len(spender.calls)) == ("scripted", 2)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_thought(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after), "Hello")
+    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after), "Hello")
 
 
 def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         for minutes in (0, 10, 20):
-            await thinking.ask(AGENT, request(), at(minutes), waited_for=True)
+            await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, rest_until=Instant(NOON + HOUR))
 
-    in_thought(tmp_path, script, ModelUnavailableError("pause", retry_after=3600))
+    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=3600))
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(NOON, rest_until=Instant(NOON + 3 * DAY)))
-        assert (await thinking.ask(AGENT, request(), NOON, waited_for=True)).model == "scripted"
+        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).model == "scripted"
 
-    in_thought(tmp_path, script, "Hello")
+    in_answering(tmp_path, script, "Hello")
 
 
 def test_no_money_is_no_outage(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         with pytest.raises(BudgetExhaustedError):
-            await thinking.ask(AGENT, request(), NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
         with pytest.raises(BudgetExhaustedError):
-            await thinking.ask(AGENT, request(), at(600), waited_for=False)
+            await answering.answer(AGENT, FACTS, REQUEST, at(600), waited_for=False)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_thought(tmp_path, script, BudgetExhaustedError("spent"))
+    in_answering(tmp_path, script, BudgetExhaustedError("spent"))
 
 
 @pytest.mark.parametrize("error", [StoreError("full"), LostLeaseError("lost"), ZeroDivisionError("a bug")])
 def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Exception) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
         with pytest.raises(type(error)):
-            await thinking.ask(AGENT, request(), NOON, waited_for=True)
+            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_thought(tmp_path, script, error)
+    in_answering(tmp_path, script, error)
 
 
 def test_rules_that_stand_in_say_so_to_the_person(tmp_path: Path) -> None:
-    async def script(thinking: Thinking, spender: ScriptedSpender, world: World) -> None:
-        reply = await thinking.ask(AGENT, request(), NOON, waited_for=True)
+    async def script(answering: Answering, spender: ScriptedSpender, world: World) -> None:
+        reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
         assert isinstance(reply.data, dict)
         assert "language model" in reply.data["reply"] or "offline for now" in reply.data["reply"]
 
-    in_thought(tmp_path, script, AWAY)
+    in_answering(tmp_path, script, AWAY)
 
 
-async def test_the_rules_need_facts() -> None:
-    model = OfflineModel()
-    with pytest.raises(NudgeError, match="facts"):
-        await model.complete(ModelRequest(Purpose.WORK, "", "", (), 1))
-    reply = await model.complete(request())
-    assert isinstance(reply, ModelReply)
-    assert (model.name, reply.model, reply.usage.input) == ("offline", "offline", 0)
-    await model.close()
+def test_the_rules_are_free_and_named_offline() -> None:
+    reply = answer_by_rules(FACTS, REQUEST)
+    assert (reply.model, reply.usage, reply.data is not None) == ("offline", TokenUse(), True)
+
+
+def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
+    class Governor(ScriptedSpender):
+        async def call(
+            self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None
+        ) -> ModelReply:
+            assert model is not None
+            return await model.complete(request)
+
+    async def scenario(world: World) -> None:
+        answering = Answering(world.store, Governor(), model_for=lambda facts: OfflineModel(facts.text.upper()))
+        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).content == "HMM"
+
+    in_world(tmp_path, scenario, NOON)

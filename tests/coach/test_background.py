@@ -14,8 +14,7 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.channel import Inbound
 from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
@@ -46,7 +45,7 @@ class Scripted:
     async def complete(self, request: ModelRequest) -> ModelReply:
         self.asked.append(request)
         answer = self.answers.pop(0) if self.answers else "HEARTBEAT_OK"
-        return ModelReply(answer, request.model, Usage(100, 20))
+        return text_reply(answer, request.model, TokenUse(100, 20))
 
     async def close(self) -> None:
         return None
@@ -61,7 +60,7 @@ def live(
     async def main(clock: VirtualClock) -> None:
         store, channel = memory_store(), RecordingChannel()
         documents = HomeDocuments(Home(tmp_path))
-        ports = Ports(store, clock, channel, documents, OfflineModel(), load_prices(), model)
+        ports = Ports(store, clock, channel, documents, load_prices(), model)
         daemon = Daemon(ports, options)
         await daemon.start()
         running = asyncio.create_task(daemon.run())
@@ -97,7 +96,7 @@ def test_a_routine_asks_the_model_with_the_preamble_last_and_speaks_through_the_
         assert "Ping budget: 5/5 available (refills 1 every 90 min)." in lines
         running = [line for line in lines if line.endswith("[this task]")]
         assert running == ['- 2:30 PM: Chore-time routine -- "Review open tasks" (routines/chore-time.md) [this task]']
-        assert "regret" in question.system
+        assert "regret" in question.system_text
         assert (await daemon.gate.row("coach", clock.now())).budget.level_at(clock.now()) < 5_000_000
 
     live(scenario, tmp_path, model)

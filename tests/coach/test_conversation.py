@@ -45,7 +45,7 @@ def test_the_model_reads_documents_history_and_message_in_that_order(coach: Any)
 
     coach(scenario, model)
     request = model.requests[1]
-    assert request.system.index("personal accountability coach") < request.system.index("GOALS.md")
+    assert request.system_text.index("personal accountability coach") < request.system_text.index("GOALS.md")
     assert [turn.text.splitlines()[-1] for turn in request.turns] == ["first", "one", "second"]
     assert request.turns[-1].text.startswith("[Wednesday 2026-02-18 12:00, America/Toronto]")
 

@@ -21,7 +21,7 @@ MOST_TOKENS = 20_000
 def tokens(request: ModelRequest) -> int:
     """What a call sends: texts, and the form of the answer."""
     form = estimate(json.dumps(request.schema)) if request.schema is not None else 0
-    return estimate(request.system) + sum(estimate(turn.text) for turn in request.turns) + form
+    return estimate(request.system_text) + sum(estimate(turn.text) for turn in request.turns) + form
 
 
 @pytest.mark.parametrize("phase", [0, 7, 15, 22, 30, 37, 44])
@@ -84,4 +84,4 @@ def test_documents_without_end_are_cut_to_the_cap(tmp_path: Path) -> None:
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), spender=spender)
     (call,) = spender.calls
-    assert estimate(call.system) + estimate(call.turns[0].text) <= HEARTBEAT_CAP
+    assert estimate(call.system_text) + estimate(call.turns[0].text) <= HEARTBEAT_CAP

@@ -268,7 +268,7 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
         prompt = heartbeat_prompt(world.desk.documents(AGENT), state, (), world.clock.now(), world.desk.targets(AGENT))
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
-        assert request.system.startswith("# Coach")
+        assert request.system_text.startswith("# Coach")
         assert "--- HEARTBEAT.md (evaluation checklist) ---" in request.turns[0].text
         assert request.schema is not None
 

@@ -227,7 +227,9 @@ def _check_files(before: dict[str, bytes], after: dict[str, bytes], allowed: tup
 
 def _check_words(rig: Rig, store: SqlStore, attempt: Attempt) -> None:
     assert rig.model is not None
-    prompts = "".join(request.system + "".join(turn.text for turn in request.turns) for request in rig.model.requests)
+    prompts = "".join(
+        request.system_text + "".join(turn.text for turn in request.turns) for request in rig.model.requests
+    )
     connection = store.database._connection  # type: ignore[attr-defined]
     dump = "\n".join(connection.iterdump())
     for secret in attempt.hidden:

@@ -130,8 +130,8 @@ def test_the_personality_is_read_again_when_it_changes(tmp_path: Path) -> None:
             world.write("HEARTBEAT.md", "1. Is there rum?")
             await world.clock.sleep(45 * 60)
         first, second = spender.calls
-        assert first.system.startswith("# Coach")
-        assert second.system.startswith("You are a pirate.")
+        assert first.system_text.startswith("# Coach")
+        assert second.system_text.startswith("You are a pirate.")
         assert "Is there rum?" in second.turns[0].text
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 12), spender=spender)

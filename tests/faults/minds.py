@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from nudge.clock import Clock
+from nudge.coach.answering import answer_by_rules
+from nudge.coach.facts import CoachFacts
 from nudge.errors import ModelUnavailableError
 from nudge.instants import SECOND
-from nudge.model import ModelReply, ModelRequest
-from nudge.models.offline import OfflineModel
+from nudge.model import ModelReply, ModelRequest, text_reply
 from nudge.reminders.conditions import Question, Verdict
 from nudge.simulation.models import counted_usage
 from tests.faults.faults import Fault, Kind
@@ -27,18 +29,17 @@ class FaultyModel:
     """The rules' answers, charged like a model's, with faults. It takes time, so that things happen meanwhile."""
 
     def __init__(self, clock: Clock, due: Due, trace: Callable[[str], None]) -> None:
-        self._rules = OfflineModel()
         self._clock = clock
         self._due = due
         self._trace = trace
         self._calls = 0
         self._away_until = 0.0  # as the loop counts: it lasts, whatever the clock is set to
 
-    @property
-    def name(self) -> str:
-        return "faulty"
+    def about(self, facts: CoachFacts) -> Any:
+        """The model for a question that is about these facts."""
+        return _About(self, facts)
 
-    async def complete(self, request: ModelRequest) -> ModelReply:
+    async def answer(self, facts: CoachFacts, request: ModelRequest) -> ModelReply:
         check_alive()
         self._calls += 1
         number = self._calls
@@ -53,13 +54,20 @@ class FaultyModel:
                 raise ModelUnavailableError("The model did not answer in time.", retry_after=30.0)
         await self._clock.sleep(THINKING_SECONDS)
         check_alive()
-        reply = await self._rules.complete(request)
+        reply = answer_by_rules(facts, request)
         if self._due(Kind.MODEL_BABBLES, number) is not None:
-            reply = replace(reply, text=BABBLE, data=None)
+            reply = text_reply(BABBLE, reply.model)
         return replace(reply, usage=counted_usage(request, reply), model=request.model)
 
-    async def close(self) -> None:
-        return None
+
+class _About:
+    name = "faulty"
+
+    def __init__(self, model: FaultyModel, facts: CoachFacts) -> None:
+        self._model, self._facts = model, facts
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        return await self._model.answer(self._facts, request)
 
 
 class FaultyConditions:

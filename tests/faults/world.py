@@ -17,7 +17,6 @@ from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.errors import StoreError, UsageError
 from nudge.home.prices import load_prices
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.models.offline import OfflineModel
 from nudge.reminders.service import Reminders
 from nudge.simulation.engine import ids_from
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop
@@ -202,9 +201,8 @@ class World:
             self.clock,
             self.channel,
             self.documents,
-            OfflineModel(),
             PRICES,
-            model=self.model,
+            model_for=self.model.about if self.model else None,
             conditions=self.conditions,
             new_id=self._new_id,
         )

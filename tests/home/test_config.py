@@ -132,7 +132,9 @@ def test_the_environment_wins_over_the_file(
         ("offline", "ANTHROPIC_API_KEY=a\n", None),
         ("anthropic", "ANTHROPIC_API_KEY=a\n", "anthropic"),
         ("openai", "ANTHROPIC_API_KEY=a\nOPENAI_API_KEY=b\n", "openai"),
+        ("openai", "OPENAI_BASE_URL=http://localhost:11434/v1\n", "openai"),
         ("openai", "ANTHROPIC_API_KEY=a\n", None),
+        ("anthropic", "OPENAI_API_KEY=a\n", None),
     ],
 )
 def test_whose_model_answers(tmp_path: Path, model: str, keys: str, provider: str | None) -> None:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.home.toml_lines import KeyPath, key_lines, line_of
+from nudge.home.config_values import KeyPath
+from nudge.home.toml_lines import key_lines, line_of
 
 
 @pytest.mark.parametrize(

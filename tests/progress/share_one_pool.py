@@ -18,12 +18,13 @@ from datetime import timedelta
 from multiprocessing.synchronize import Barrier
 
 from nudge.errors import BudgetExhaustedError, UsageError
-from nudge.model import ModelReply, ModelRequest, Usage
+from nudge.model import ModelReply, ModelRequest, text_reply
 from nudge.progress.stored_pools import Pools, StoredPool
 from nudge.queue.outcomes import FeedLine
 from nudge.spending.money import Money
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.spending.kit import everything, prepared, question, spending_on
 from tests.spending.spend_together import PassingClock
 from tests.times import NOON
@@ -58,7 +59,7 @@ class HastyModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         await asyncio.sleep(self._chance.uniform(0, 0.01))
         whole, percent = everything(request), self._chance.randrange(10, 101)
-        return ModelReply("", request.model, Usage(whole.input * percent // 100, whole.output * percent // 100))
+        return text_reply("", request.model, TokenUse(whole.input * percent // 100, whole.output * percent // 100))
 
     async def close(self) -> None: ...
 

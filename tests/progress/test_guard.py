@@ -138,6 +138,26 @@ class TestCalls:
         guard.after_call(TokenUse(input=100, output=100), call=second.id)
         assert guard.budget.incremental_tokens == 200 + 100
 
+    def test_calls_under_way_clamp_another_but_do_not_close_the_run(self) -> None:
+        guard = guarded(100_000)
+        first = guard.before_call("m", 0, 95_000)
+        second = guard.before_call("m", 0, 32_000, min_tokens=1_000)
+        assert first
+        assert second
+        assert (second.max_tokens, second.text_only) == (1_000, False)
+        guard.after_call(TokenUse(output=2_000), call=first)
+        third = guard.before_call("m", 0, 32_000)
+        assert third
+        assert third.max_tokens == 32_000
+
+    def test_a_call_that_is_under_way_when_the_next_run_begins_counts_in_it(self) -> None:
+        guard = guarded(100_000)
+        call = guard.before_call("m", 0, 500)
+        guard.begin_run()
+        assert call
+        guard.after_call(TokenUse(output=400), call=call)
+        assert guard.budget.incremental_tokens == 400
+
     def test_a_call_that_leaves_nothing_for_the_report_becomes_the_report(self) -> None:
         guard = guarded(100_000)
         guard.budget.record_call(TokenUse(output=80_000))
@@ -171,6 +191,8 @@ class TestCalls:
         [
             pytest.param({"input_tokens": 90, "output_tokens": 10}, id="Anthropic's, as JSON"),
             pytest.param(SimpleNamespace(input_tokens=90, output_tokens=10), id="Anthropic's, as an object"),
+            pytest.param({"prompt_tokens": 90, "completion_tokens": 10}, id="OpenAI's, as JSON"),
+            pytest.param(SimpleNamespace(prompt_tokens=90, completion_tokens=10), id="OpenAI's, as an object"),
             pytest.param(TokenUse(input=90, output=10), id="our own"),
         ],
     )
@@ -311,6 +333,15 @@ class TestLedger:
         guard.before_call("m", 1_000, 500)
         guard.call_failed(error)
         assert (ledger.spent, ledger.held, guard.budget.cost, guard.budget.iterations) == (charged, 0, charged, 0)
+
+    def test_a_cost_beside_a_ledger_is_refused_and_the_call_stays_open(self) -> None:
+        ledger = Ledger("1.00", prices=PRICES)
+        guard = guarded(ledger=ledger)
+        guard.before_call("m", 1_000, 500)
+        with pytest.raises(UsageError, match="charges calls by their usage"):
+            guard.after_call(TokenUse(input=1_000), cost=0.5)
+        guard.after_call(TokenUse(input=1_000))
+        assert (ledger.spent, ledger.held) == (1_000, 0)
 
     def test_a_ledger_that_breaks_leaves_no_call_open(self) -> None:
         class Broken:
@@ -777,6 +808,19 @@ def test_the_state_is_small() -> None:
         guard.said(f"Now number {number}.")
         guard.after_tool("read_file", {"path": f"src/module_{number}.py"}, result="text " * 500)
     assert len(json.dumps(guard.state())) < 20_000
+
+
+@pytest.mark.parametrize(
+    "tuning",
+    [
+        pytest.param({"reserves": (50, 60)}, id="shares that do not add up"),
+        pytest.param({"injection_tokens": -1}, id="less than nothing to say"),
+        pytest.param({"tools": {"deploy": "fly"}}, id="a kind that is none"),
+    ],
+)
+def test_a_tuning_that_makes_no_sense_is_refused_at_once(tuning: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        GuardTuning(**tuning)
 
 
 def test_another_tuning_may_go_on_with_a_state() -> None:

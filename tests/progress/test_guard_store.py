@@ -126,6 +126,28 @@ async def test_a_call_without_money_is_refused_and_leaves_nothing_open(store: Sq
         await session.after_call(TokenUse())
 
 
+async def test_what_a_refused_call_would_have_told_is_told_with_the_next(store: SqlStore) -> None:
+    money = Ledger("0.000001", prices=PRICES)
+    session = guards(store).session("builder", "s1", ledger=AsyncLedgerHolds.of(money))
+    async with session.open() as guard:
+        guard.budget.record_call(TokenUse(output=700_000))
+    assert not await session.before_call("m", 1_000, 500)
+    money.top_up(1)
+    call = await session.before_call("m", 1_000, 500)
+    assert call
+    assert call.text == "Budget at 70%. Be efficient with remaining budget."
+
+
+async def test_a_call_that_the_ledger_clamps_is_counted_so(store: SqlStore) -> None:
+    ledger = AsyncLedgerHolds.of(Ledger("0.01", prices=PRICES))
+    session = guards(store, limits=RunLimits(cost=None)).session("builder", "s1", ledger=ledger)
+    call = await session.before_call("m", 0, 64_000)
+    assert call
+    assert (call.max_tokens, call.clamped) == (5_000, True)
+    await session.after_call(None)
+    assert (await session.look()).budget.incremental_tokens == 5_000
+
+
 async def test_a_call_that_is_cancelled_while_it_waits_for_money_leaves_nothing_open(store: SqlStore) -> None:
     money = Ledger("0.01", prices=PRICES)
     holds = AsyncLedgerHolds.of(money)

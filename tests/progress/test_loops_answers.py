@@ -98,7 +98,7 @@ class TestEscalation:
         detector = LoopDetector()
         advice = [again(detector, 1).advice for _ in range(5)][2:]
         assert len(set(advice)) == 3
-        assert "This call is refused because it has brought nothing new for 5 times." in advice[2]
+        assert "This call is refused because it brought nothing new in 5 tries." in advice[2]
 
     def test_each_round_of_a_cycle_is_one_step(self) -> None:
         detector = LoopDetector()

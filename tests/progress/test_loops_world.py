@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from nudge.progress.guard import Guard
 from nudge.progress.loops import LoopDetector, LoopResult
+from nudge.tokens import TokenUse
 
 STRETCHES = ("look", "page", "mend", "poll", "retry", "commit", "type", "search")
 
@@ -119,6 +121,30 @@ def test_no_alarm_for_agents_that_get_on() -> None:
         worker = Worker(seed)
         worker.work(30)
         assert worker.alarms == [], seed
+
+
+class GuardedWorker(Worker):
+    """The same agent behind a guard: each call is asked for first, and turns of the model lie in between."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.guard = Guard(10_000_000)
+        self.guard.offer(["read_file", "edit_file", "bash"])
+
+    def do(self, tool: str, args: dict[str, Any], result: str = "", error: str = "") -> None:
+        call = self.guard.before_call("m", self.guard.context_tokens + 200, 2_000)
+        assert call
+        self.guard.after_call(TokenUse(input=self.guard.context_tokens + 150, output=100))
+        verdict = self.guard.before_tool(tool, args)
+        assert verdict, (tool, args, verdict.reason)
+        outcome: dict[str, Any] = {"error": error} if error else {"result": result}
+        heard = [*call.nudges, *self.guard.after_tool(tool, args, **outcome)]
+        assert [nudge.text for nudge in heard if "repeating" in nudge.text or "Doom loop" in nudge.text] == []
+
+
+def test_a_guard_denies_nothing_to_agents_that_get_on() -> None:
+    for seed in range(25):
+        GuardedWorker(seed).work(30)
 
 
 STUCK: list[tuple[str, dict[str, Any], str, str]] = [

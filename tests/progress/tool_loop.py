@@ -16,11 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply, user
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.compaction import message_tokens
 from nudge.queue.agents import Agent
 from nudge.stores.open import open_store
+from nudge.tokens import TokenUse
 from tests.spending.kit import spending_on
 from tests.spending.spend_together import PassingClock
 from tests.times import NOON
@@ -37,8 +38,8 @@ class Script:
     name = "script"
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        step = request.facts
-        return ModelReply("done" if step == STEPS else f"call-{step}", request.model, Usage(input=10, output=5))
+        step = int(request.turns[0].text.split()[0])
+        return text_reply("done" if step == STEPS else f"call-{step}", request.model, TokenUse(input=10, output=5))
 
     async def close(self) -> None: ...
 
@@ -51,8 +52,8 @@ async def work(url: str, agent: str, log: Path, probe: Callable[[str], None]) ->
     checkpoints = Checkpoints(store, limit=HISTORY, down_to=HISTORY)
     session = replace(await checkpoints.load(agent, "s1"), last_task="Tidy up", sandbox_id="box-1")
     while True:
-        said = Turn("user", json.dumps(session.messages))
-        request = ModelRequest(Purpose.WORK, "", "", (said,), 100, facts=session.iteration)
+        said = user(f"{session.iteration} {json.dumps(session.messages)}")
+        request = ModelRequest(Purpose.WORK, "", (), (said,), 100)
         reply = await spending.call(agent, request, run="s1")
         if reply.text == "done":
             break

@@ -23,7 +23,7 @@ from nudge.home.routines import read_routine
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.inbox import Priority
 from nudge.reminders.definition import make_reminder, reminder_from_json, reminder_to_json
-from nudge.reminders.fields import FieldError, Part, from_columns, to_columns
+from nudge.reminders.fields import FieldError, FieldPart, from_columns, to_columns
 from nudge.reminders.reminder import FIELDS, SETTINGS, Condition, Late, Mode, Reminder, Source, Status
 from nudge.schedules import At, Cron, Every, Idle, Rrule
 from tests.times import NOON
@@ -153,7 +153,10 @@ def test_the_columns_of_the_table_are_the_fields() -> None:
     assert set(re.findall(r"(\w+) = :", saved[1])) == names - fixed
     state = re.search(r"-- name: reminders_save_state\n(.*?)\n\n", statements, re.DOTALL)
     assert state
-    assert set(re.findall(r"(\w+) = :", state[1])) == {"id", *(one.name for one in FIELDS if one.part is Part.STATE)}
+    assert set(re.findall(r"(\w+) = :", state[1])) == {
+        "id",
+        *(one.name for one in FIELDS if one.part is FieldPart.STATE),
+    }
 
 
 instants = st.integers(NOON, NOON + 1000 * HOUR).map(Instant)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,15 +19,14 @@ from nudge.home.create import make_home
 from nudge.home.folder import Home
 from nudge.home.prices import load_prices
 from nudge.instants import DAY, HOUR, MINUTE, Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
-from nudge.models.offline import OfflineModel
+from nudge.model import ModelReply, ModelRequest, Purpose, StreamEvent, Text, TextDelta, replay, text_reply, user
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.schedules import Cron, Every
 from nudge.simulation.engine import DocumentsInMemory, ids_from
 from nudge.simulation.home_copy import copied_database, copied_home
 from nudge.simulation.journal import Journal, JournalStore
-from nudge.simulation.models import CountingModel, Rates, counted_usage
+from nudge.simulation.models import CountedModel, Counter, Rates, by_priced_rules, by_rules, counted_usage
 from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person, shipped
 from nudge.simulation.real_model import StandingStill
@@ -33,6 +34,7 @@ from nudge.simulation.request import Request, simulations
 from nudge.simulation.timeline import Asked
 from nudge.spending.routing import Routes
 from nudge.stores.sqlite import SqliteDatabase
+from nudge.tokens import TokenUse
 from tests.times import NOON
 
 RATES = Rates(load_prices(), Routes.of(), "standard")
@@ -188,28 +190,33 @@ def test_a_home_may_have_persons_of_its_own(tmp_path: Path) -> None:
 
 
 def question(**more: object) -> ModelRequest:
-    facts = CoachFacts(now=NOON, purpose=FactsPurpose.HEARTBEAT)
-    return ModelRequest(Purpose.HEARTBEAT, "", "s" * 400, (Turn("user", "u" * 40),), 100, facts=facts, **more)  # type: ignore[arg-type]
+    return ModelRequest(Purpose.HEARTBEAT, "", (Text("s" * 400),), (user("u" * 40),), 100, **more)  # type: ignore[arg-type]
+
+
+FACTS = CoachFacts(now=NOON, purpose=FactsPurpose.HEARTBEAT)
 
 
 async def test_a_call_is_counted_by_the_size_of_its_prompt_and_priced_by_the_table() -> None:
     noted: list[Asked] = []
-    model = CountingModel(OfflineModel(), RATES, lambda: NOON, noted.append, name="scripted")
+    counter = Counter(RATES, lambda: NOON, noted.append)
+    make = by_priced_rules(counter).model_for
+    assert make is not None
+    model = make(FACTS)
     reply = await model.complete(question())
     assert (reply.model, reply.usage.input) == ("claude-haiku-5-5", 110)
     (asked,) = noted
     assert (asked.input, asked.output, asked.free) == (110, reply.usage.output, False)
     assert asked.cost > 0
-    free = CountingModel(OfflineModel(), RATES, lambda: NOON, noted.append, name="offline", free=True)
-    assert (await free.complete(question())).usage == Usage()
-    assert noted[1].free
-    assert noted[1].cost == asked.cost
-    await free.close()
+    free = by_rules(counter).rules(FACTS, question())
+    assert (free.model, free.usage, free.text) == ("offline", TokenUse(), reply.text)
+    assert noted[1] == replace(asked, free=True)
     assert model.name == "scripted"
+    assert [event async for event in model.stream(question())][-1] == reply
+    await model.close()
 
 
 def test_a_schema_is_read_as_well() -> None:
-    reply = ModelReply("", "", Usage())
+    reply = text_reply("", "")
     plain, formed = counted_usage(question(), reply), counted_usage(question(schema={"type": "object"}), reply)
     assert formed.input > plain.input + 400
 
@@ -220,17 +227,23 @@ async def test_a_real_models_own_usage_counts() -> None:
 
         async def complete(self, request: ModelRequest) -> ModelReply:
             await asyncio.sleep(0)
-            return ModelReply("hi", "claude-sonnet-5-5", Usage(1, 2, 3, 4))
+            return text_reply("hi", "claude-sonnet-5-5", TokenUse(1, 2, 3, 4))
+
+        async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+            async for event in replay(await self.complete(request)):
+                yield event
 
         async def close(self) -> None:
             return None
 
     noted: list[Asked] = []
-    still = StandingStill(Real)
-    model = CountingModel(still, RATES, lambda: NOON, noted.append, name=still.name, estimated=False)
+    model = CountedModel(StandingStill(Real), Counter(RATES, lambda: NOON, noted.append))
+    assert model.name == "real"
     reply = await model.complete(question())
-    assert reply.usage == Usage(1, 2, 3, 4)
+    assert reply.usage == TokenUse(1, 2, 3, 4)
     assert (noted[0].model, noted[0].input, noted[0].output) == ("claude-sonnet-5-5", 8, 2)
+    assert [event async for event in model.stream(question())] == [TextDelta("hi"), reply.usage, reply]
+    assert noted[1] == noted[0]
     await model.close()
 
 

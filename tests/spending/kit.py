@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose, text_reply, user
 from nudge.queue.agents import Agent
 from nudge.queue.dispatch import Dispatcher
 from nudge.simulation.virtual_time import VirtualClock
@@ -16,6 +16,7 @@ from nudge.spending.holds import End, settle
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.times import NOON
 
 KINDS = ("input", "output", "cache_read", "cache_write", "cache_write_1h")
@@ -25,7 +26,7 @@ ROUTES = Routes.of(
     {"*": dict.fromkeys(["heartbeat", "conversation", "briefing", "review", "summary", "work"], "penny")}
 )
 
-Answer = Callable[[ModelRequest], Awaitable[Usage] | Usage]
+Answer = Callable[[ModelRequest], Awaitable[TokenUse] | TokenUse]
 
 
 class PricedModel:
@@ -50,25 +51,25 @@ class PricedModel:
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
-        return ModelReply("ok", request.model, usage)
+        return text_reply("ok", request.model, usage)
 
     async def close(self) -> None: ...
 
 
 def costs(amount: int) -> Answer:
     """A call that costs so many micro-dollars."""
-    return lambda request: Usage(input=amount)
+    return lambda request: TokenUse(input=amount)
 
 
-def everything(request: ModelRequest) -> Usage:
+def everything(request: ModelRequest) -> TokenUse:
     """All that was held: the whole bound of the input and every token of the answer."""
-    return Usage(input=input_bound(request), output=request.max_tokens)
+    return TokenUse(input=input_bound(request), output=request.max_tokens)
 
 
 def question(
     max_tokens: int = 1_000, *, purpose: Purpose = Purpose.CONVERSATION, text: str = "Hi", attempt_id: str = ""
 ) -> ModelRequest:
-    return ModelRequest(purpose, "", "", (Turn("user", text),), max_tokens, attempt_id=attempt_id)
+    return ModelRequest(purpose, "", (), (user(text),), max_tokens, attempt_id=attempt_id)
 
 
 INPUT = input_bound(question())

@@ -20,7 +20,7 @@ from multiprocessing.synchronize import Barrier
 from nudge.errors import BudgetExhaustedError
 from nudge.home.prices import load_prices
 from nudge.instants import Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose, Text, text_reply, user
 from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine
 from nudge.spending.budgets import SpendingPlan
@@ -30,6 +30,7 @@ from nudge.spending.store import HoldRow
 from nudge.spending.tables import LedgerTable
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
 from tests.times import NOON
 
 PROCESSES = 8
@@ -71,8 +72,8 @@ class HalfTrueModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         await asyncio.sleep(self._chance.uniform(0.02, 0.1))  # long enough for others to find the store free
         percent = self._chance.randrange(8, self._most + 1)
-        usage = Usage(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
-        return ModelReply("", request.model, usage)
+        usage = TokenUse(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
+        return text_reply("", request.model, usage)
 
     async def close(self) -> None: ...
 
@@ -105,7 +106,7 @@ async def spend(url: str, most: int, seed: int, number: int, together: Barrier) 
     plan = SpendingPlan(LIMIT, renews=date(2026, 2, 19))
     model = HalfTrueModel(chance, most)
     spending = Spending(store, PassingClock(), prices=load_prices(), plan=plan, model=model, patience=120)
-    request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", TEXT, (Turn("user", "Go on."),), 2_000)
+    request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", (Text(TEXT),), (user("Go on."),), 2_000)
 
     names = itertools.count()
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nudge.model import ModelRequest, Purpose, Turn
-from nudge.spending.governor import MESSAGE_TOKENS, TOOL_TOKENS, input_bound
+from nudge.model import ModelRequest, Opaque, Purpose, Text, Tool, ToolResult, ToolUse, assistant, user
+from nudge.spending.governor import CALL_TOKENS, IMAGE_TOKENS, MESSAGE_TOKENS, TOOL_TOKENS, input_bound
 from nudge.tokens import estimate_tokens, most_tokens
 
 TEXT = st.text(max_size=200)
@@ -39,7 +39,19 @@ def test_a_text_never_has_fewer_than_its_parts_suggest(one: str, two: str) -> No
 
 
 def test_a_request_counts_everything_that_is_sent() -> None:
-    plain = ModelRequest(Purpose.WORK, "m", "system", (Turn("user", "hello"), Turn("assistant", "yes")), 100)
+    plain = ModelRequest(Purpose.WORK, "m", (Text("system"),), (user("hello"), assistant("yes")), 100)
     assert input_bound(plain) == 3 + 3 + 2 + 4 * MESSAGE_TOKENS
-    shaped = ModelRequest(Purpose.WORK, "m", "", (), 100, schema={"type": "object"})
+    shaped = ModelRequest(Purpose.WORK, "m", (), (), 100, schema={"type": "object"})
     assert input_bound(shaped) == 2 * MESSAGE_TOKENS + TOOL_TOKENS + most_tokens('{"type": "object"}')
+
+
+def test_tools_their_uses_and_images_count_too() -> None:
+    turns = (
+        user("Look.", Opaque({"type": "image", "source": {"data": "A" * 100_000}})),
+        assistant(ToolUse("t", "read_file", {"path": "a"})),
+        user(ToolResult("t", "print(1)")),
+    )
+    request = ModelRequest(Purpose.WORK, "m", (), turns, 100, tools=(Tool("read_file", "Reads.", {"type": "object"}),))
+    words = ("Look.", "", 'read_file {"path": "a"}', "print(1)", '["read_file", "Reads.", {"type": "object"}]')
+    around = 6 * MESSAGE_TOKENS + TOOL_TOKENS + 3 * CALL_TOKENS + IMAGE_TOKENS
+    assert input_bound(request) == around + sum(most_tokens(text) for text in words)

@@ -19,7 +19,7 @@ from nudge.errors import (
     UsageError,
 )
 from nudge.instants import DAY, HOUR, MINUTE, Instant
-from nudge.model import ModelReply, ModelRequest, Purpose, Usage
+from nudge.model import ModelReply, ModelRequest, Purpose
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.store import Session
 from nudge.simulation.virtual_time import VirtualClock
@@ -60,10 +60,10 @@ def test_a_call_is_held_then_charged_what_it_used_and_logged(in_store: InStore) 
         await prepared(store)
         seen = []
 
-        async def usage(request: ModelRequest) -> Usage:
+        async def usage(request: ModelRequest) -> TokenUse:
             seen.append((await spending.state("coach", clock.now())).held)
             await clock.sleep(60)
-            return Usage(input=30, output=20, cache_read=10, cache_write=40)
+            return TokenUse(input=30, output=20, cache_read=10, cache_write=40)
 
         spending = spending_on(store, clock, WINDOW, PricedModel(usage))
         reply = await spending.call("coach", question(attempt_id="a1"), clock.now(), run="run-7")
@@ -124,7 +124,7 @@ def test_a_failed_call_ends_its_hold(
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
 
-        def fails(request: ModelRequest) -> Usage:
+        def fails(request: ModelRequest) -> TokenUse:
             raise failure
 
         spending = spending_on(store, clock, WINDOW, PricedModel(fails))
@@ -155,15 +155,15 @@ def test_a_cancelled_call_costs_its_input_and_its_caller_is_cancelled(in_store: 
 def test_an_answer_that_came_in_the_moment_of_a_cancellation_is_paid_for(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
-        answered: asyncio.Future[Usage] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[TokenUse] = asyncio.get_running_loop().create_future()
 
-        async def usage(request: ModelRequest) -> Usage:
+        async def usage(request: ModelRequest) -> TokenUse:
             return await answered
 
         spending = spending_on(store, clock, WINDOW, PricedModel(usage))
         task = asyncio.create_task(spending.call("coach", question()))
         await clock.sleep(1)
-        answered.set_result(Usage(output=500))
+        answered.set_result(TokenUse(output=500))
         await asyncio.sleep(0)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -555,9 +555,9 @@ def test_what_a_dead_process_held_is_given_up_at_its_worst_case_and_corrected_by
         await prepared(store)
         late: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        async def hangs(request: ModelRequest) -> Usage:
+        async def hangs(request: ModelRequest) -> TokenUse:
             await late
-            return Usage(input=7)
+            return TokenUse(input=7)
 
         spending = spending_on(store, clock, WINDOW, PricedModel(hangs))
         task = asyncio.create_task(spending.call("coach", question(attempt_id="a1")))
@@ -675,9 +675,9 @@ def test_a_store_that_fails_after_the_call_leaves_its_hold_to_be_swept(in_store:
         def fails(name: str) -> None:
             raise StoreError("the disk is full")
 
-        def breaks_the_store(request: ModelRequest) -> Usage:
+        def breaks_the_store(request: ModelRequest) -> TokenUse:
             store.database.probe = fails
-            return Usage(input=5)
+            return TokenUse(input=5)
 
         spending = spending_on(store, clock, WINDOW, PricedModel(breaks_the_store))
         with pytest.raises(StoreError):

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 
 from nudge.errors import ConfigError, NotConfiguredError, UsageError
 from nudge.home.prices import load_prices
-from nudge.model import Usage
 from nudge.spending.money import parse_money
 from nudge.spending.prices import KINDS, Caching, PriceTable, lay_over
 from nudge.tokens import TokenUse, estimate_tokens, token_use
@@ -372,7 +371,8 @@ def test_the_shipped_file_states_every_kind_of_token() -> None:
     ("usage", "expected"),
     [
         pytest.param(TokenUse(1, 2), TokenUse(1, 2), id="our own"),
-        pytest.param(Usage(1, 2, 3, 4), TokenUse(1, 2, 3, 4), id="the model port's"),
+        pytest.param({"input": 1, "output": 2, "cache_write": 4}, TokenUse(1, 2, 0, 4), id="our own as JSON"),
+        pytest.param({"input_tokens": 0, "output_tokens": 0}, TokenUse(), id="a zero that was said is zero"),
         pytest.param(SimpleNamespace(input_tokens=1, output_tokens=2), TokenUse(1, 2), id="an object without a cache"),
         pytest.param(
             SimpleNamespace(
@@ -395,6 +395,47 @@ def test_the_shipped_file_states_every_kind_of_token() -> None:
             TokenUse(1, 2),
             id="nothing cached",
         ),
+        pytest.param(
+            {"input_tokens": 1, "output_tokens": 9, "output_tokens_details": {"thinking_tokens": 7}},
+            TokenUse(1, 9, reasoning=7),
+            id="an Anthropic reply's that thought",
+        ),
+        pytest.param(
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 15,
+                "prompt_tokens_details": {"cached_tokens": 4},
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            TokenUse(6, 5, 4, reasoning=3),
+            id="a chat completion's",
+        ),
+        pytest.param(
+            SimpleNamespace(prompt_tokens=10, completion_tokens=5, prompt_tokens_details=None),
+            TokenUse(10, 5),
+            id="a local server's chat completion",
+        ),
+        pytest.param(
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 18,
+                "completion_tokens_details": {"reasoning_tokens": 3},
+            },
+            TokenUse(10, 8, reasoning=3),
+            id="a chat completion's that counts reasoning beside the output",
+        ),
+        pytest.param(
+            SimpleNamespace(
+                input_tokens=10,
+                output_tokens=5,
+                input_tokens_details=SimpleNamespace(cached_tokens=4),
+                output_tokens_details=SimpleNamespace(reasoning_tokens=3),
+            ),
+            TokenUse(6, 5, 4, reasoning=3),
+            id="an OpenAI response's",
+        ),
     ],
 )
 def test_a_usage_is_read_in_the_form_it_comes(usage: object, expected: TokenUse) -> None:
@@ -402,7 +443,19 @@ def test_a_usage_is_read_in_the_form_it_comes(usage: object, expected: TokenUse)
 
 
 @pytest.mark.parametrize(
-    "usage", [None, 17, {}, {"input_tokens": 5}, {"input_tokens": "5", "output_tokens": 1}, {"input": -1, "output": 0}]
+    "usage",
+    [
+        None,
+        17,
+        {},
+        {"input_tokens": 5},
+        {"prompt_tokens": 5},
+        {"output_tokens": 5},
+        {"input_tokens": 5, "output_tokens": None},
+        {"input_tokens": "5", "output_tokens": 1},
+        {"input": -1, "output": 0},
+        {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 6}},
+    ],
 )
 def test_a_usage_that_cannot_be_read_is_refused_rather_than_free(usage: object) -> None:
     with pytest.raises(UsageError):

@@ -9,13 +9,16 @@ import anthropic
 import httpx2
 import pytest
 
-from nudge.testing.anthropic_replies import Reply
 from nudge.testing.anthropic_server import API_KEY, FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import running
+from nudge.testing.model_server import Reply
 from nudge.tls import tls_context
 
 TOOL = {"name": "decide", "input_schema": {"type": "object"}}
+USER = {"role": "user", "content": "hi"}
+USE = {"type": "tool_use", "id": "t1", "name": "decide", "input": {}}
+RESULT = {"type": "tool_result", "tool_use_id": "t1", "content": "done"}
 ASK: dict[str, Any] = {"model": "m", "max_tokens": 50, "messages": [{"role": "user", "content": "hi"}]}
 
 
@@ -79,6 +82,53 @@ async def test_a_tool_call_is_streamed(service: FakeAnthropic, client: anthropic
     assert (final.content[0].name, final.content[0].input) == ("decide", {"action": "message", "message": "Bed?"})
 
 
+async def test_words_thoughts_and_several_tools_are_streamed_in_order(
+    service: FakeAnthropic, client: anthropic.AsyncAnthropic
+) -> None:
+    wanted = [("decide", {"a": "b" * 20}), ("decide", {})]
+    service.reply(Reply("Let me see.", tools=wanted, thinking="It is late."))
+    kinds = []
+    async with client.messages.stream(**ASK, tools=[TOOL]) as stream:
+        async for event in stream:
+            kinds.append(event.type)
+        final = await stream.get_final_message()
+    assert [block.type for block in final.content] == ["thinking", "text", "tool_use", "tool_use"]
+    assert [(block.name, block.input) for block in final.content if block.type == "tool_use"] == wanted
+    assert kinds[0] == "message_start"
+    assert kinds[-2:] == ["message_delta", "message_stop"]
+
+
+async def test_a_tool_use_and_its_result_are_taken(client: anthropic.AsyncAnthropic) -> None:
+    turns: Any = [USER, {"role": "assistant", "content": [USE]}, {"role": "user", "content": [RESULT]}]
+    message = await client.messages.create(**{**ASK, "messages": turns}, tools=[TOOL])
+    assert message.stop_reason == "end_turn"
+
+
+async def test_of_a_longer_conversation_the_old_part_is_read_and_the_new_part_written(
+    client: anthropic.AsyncAnthropic,
+) -> None:
+    mark: Any = {"cache_control": {"type": "ephemeral"}}
+    first: Any = [{"role": "user", "content": [{"type": "text", "text": "a" * 100, **mark}]}]
+    second: Any = [
+        {"role": "user", "content": "a" * 100},
+        {"role": "assistant", "content": "b" * 20},
+        {"role": "user", "content": [{"type": "text", "text": "c" * 20, **mark}]},
+    ]
+    one = (await client.messages.create(**{**ASK, "messages": first})).usage
+    two = (await client.messages.create(**{**ASK, "messages": second})).usage
+    assert (one.cache_read_input_tokens, one.cache_creation_input_tokens, one.input_tokens) == (0, 32, 0)
+    assert two.cache_read_input_tokens == 32
+    assert 0 < (two.cache_creation_input_tokens or 0) < 32
+    assert two.input_tokens == 0
+
+
+async def test_a_model_may_know_no_tools() -> None:
+    with FakeAnthropic(lacks=["tools"]) as service:
+        async with anthropic.AsyncAnthropic(api_key=API_KEY, base_url=service.url, max_retries=0) as client:
+            with pytest.raises(anthropic.BadRequestError, match="does not support tools"):
+                await client.messages.create(**ASK, tools=[TOOL])
+
+
 async def test_a_long_answer_is_cut_at_max_tokens(service: FakeAnthropic, client: anthropic.AsyncAnthropic) -> None:
     service.reply("x" * 100)
     message = await client.messages.create(**{**ASK, "max_tokens": 5})
@@ -108,7 +158,15 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "the assistant first": ({"messages": [{"role": "assistant", "content": "x"}]}, "user"),
     "no tokens": ({"max_tokens": 0}, "max_tokens"),
     "no model": ({"model": None}, "model"),
-    "a tool that is not there": ({"tool_choice": {"type": "tool", "name": "x"}}, "tool_choice"),
+    "a tool that is not there": ({"tools": [TOOL], "tool_choice": {"type": "tool", "name": "x"}}, "not in the list"),
+    "a choice of nothing": ({"tool_choice": {"type": "any"}}, "while providing tools"),
+    "two tools of one name": ({"tools": [TOOL, TOOL]}, "unique"),
+    "a result of nothing": ({"messages": [USER, {"role": "user", "content": [RESULT]}]}, "unexpected `tool_use_id`"),
+    "a use without a result": (
+        {"messages": [USER, {"role": "assistant", "content": [USE]}, USER]},
+        "without `tool_res",
+    ),
+    "five marks": ({"system": [{"type": "text", "text": "x", "cache_control": {"type": "ephemeral"}}] * 5}, "of 4"),
 }
 
 

@@ -127,8 +127,8 @@ Change = Callable[[Budgets], Awaitable[object]]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--agent", metavar="NAME", default="coach", help="whose (default: coach)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--agent", metavar="NAME", default="coach", help="the agent (default: coach)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:

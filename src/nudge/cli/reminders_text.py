@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.cli.render import clock_time, note, out, painted, span, table
 from nudge.instants import Instant, rfc3339
-from nudge.reminders.store import ListedReminder
 
 if TYPE_CHECKING:
     from nudge.cli.context import Context
     from nudge.reminders.reminder import Reminder
     from nudge.reminders.service import Reminders, Timed
+    from nudge.reminders.tables import ListedReminder
 
 STATUS_COLOURS = {"active": "green", "paused": "yellow", "completed": "grey", "cancelled": "grey"}
 _WIDEST = 36

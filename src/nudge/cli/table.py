@@ -33,7 +33,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "init": Command("init", "set up a home with commented templates"),
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
-        "status": Command("status", "show what the daemon is doing"),
+        "status": Command("status", "show what the daemon is doing, and what is wrong"),
         "stop": Command("stop", "stop the daemon gracefully"),
         "doctor": Command("doctor", "check the whole set-up; --fix repairs what it can"),
     },
@@ -95,7 +95,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             {
                 "path": Command("config", "show where the files are", "path"),
                 "show": Command("config", "show what is in force, defaults included", "show"),
-                "check": Command("config", "check nudge.toml, .env and all roles", "check"),
+                "check": Command("config", "check nudge.toml, .env, prices and all roles", "check"),
             },
         ),
         "completion": Command("completion", "print shell completion for bash, zsh or fish"),

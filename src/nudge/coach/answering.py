@@ -1,4 +1,4 @@
-"""Which mind answers: the model that is paid for, or the rules that always are there.
+"""Who answers: the model that is paid for, or the coach's own rules, which are always there.
 
 Without a key the rules answer. With one, the rules stand in while the agent sleeps on its budget (a person who writes
 still gets an answer) and while the service has been away for a whole heartbeat, so that nobody falls silent.
@@ -6,29 +6,34 @@ still gets an answer) and while the service has been away for a whole heartbeat,
 
 from __future__ import annotations
 
+import json
 import logging
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol, TypeAlias
 
 from nudge.backoff import Policy, delay, longest
 from nudge.coach.facts import CoachFacts
+from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
 from nudge.instants import MINUTE, SECOND, Instant
-from nudge.model import Model, ModelReply, ModelRequest
+from nudge.model import Model, ModelReply, ModelRequest, StopReason, text_reply
 from nudge.queue.records import Record, moment, moment_or_none
 
-log = logging.getLogger("nudge.thinking")
+log = logging.getLogger("nudge.answering")
 
 RULES = "offline"
-"""What a reply of the rules names as its model."""
+"""What logs and simulations call the rules, where they name a model."""
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
-STAND_IN = "stand_in"
-"""The detail of a reply that the rules gave in a model's place."""
 
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
+
+Rules: TypeAlias = Callable[[CoachFacts, ModelRequest], ModelReply]
+ModelFor: TypeAlias = Callable[[CoachFacts], Model]
+"""Makes a model for one question from what it is about: how a simulation answers by rules at a model's price."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,66 +53,100 @@ MODEL_OUTAGE: Record[Outage] = Record(
 
 
 class Spender(Protocol):
-    """The spending governor, as far as thinking needs it."""
+    """The spending governor, as far as answering needs it."""
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant) -> ModelReply:
+    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
         """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit."""
         ...
 
     async def asleep(self, agent: str, now: Instant) -> bool: ...
 
 
-class Thinking:
-    """The model and the rules behind one question."""
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """`data` is set where the answer has the form that was asked for. A `stand_in` is the rules' in a model's place."""
 
-    def __init__(self, store: CoachStore, rules: Model, spender: Spender | None, *, outage: int = OUTAGE) -> None:
+    text: str
+    data: Mapping[str, Any] | None
+    model: str
+    stop_reason: StopReason = StopReason.END_TURN
+    stand_in: bool = False
+
+    @property
+    def content(self) -> Mapping[str, Any] | str:
+        return self.text if self.data is None else self.data
+
+
+def answer_by_rules(facts: CoachFacts, request: ModelRequest) -> ModelReply:
+    """The rules' answer to a request that is about these facts. It is free."""
+    found = answer(facts)
+    if isinstance(found, Mapping):
+        return text_reply(json.dumps(found, ensure_ascii=False), RULES, data=found)
+    return text_reply(found, RULES)
+
+
+class Answering:
+    """Asks the model through the spending governor, or answers by rules from the facts."""
+
+    def __init__(
+        self,
+        store: CoachStore,
+        spender: Spender | None,
+        *,
+        rules: Rules = answer_by_rules,
+        model_for: ModelFor | None = None,
+        outage: int = OUTAGE,
+    ) -> None:
         self._store = store
-        self._rules = rules
         self._spender = spender
+        self._rules = rules
+        self._model_for = model_for
         self._outage = outage
 
     async def asleep(self, agent: str, now: Instant) -> bool:
         """Whether the agent may not ask any model now. The rules cost nothing and never sleep."""
         return self._spender is not None and await self._spender.asleep(agent, now)
 
-    async def ask(self, agent: str, request: ModelRequest, now: Instant, *, waited_for: bool) -> ModelReply:
-        """The answer. `waited_for`: a person waits, so the rules answer at once where the model cannot.
+    async def answer(
+        self, agent: str, facts: CoachFacts, request: ModelRequest, now: Instant, *, waited_for: bool
+    ) -> Answer:
+        """The answer to a request that is about these facts. `waited_for`: a person waits, so the rules answer at once
+        where the model cannot.
 
         Otherwise a short outage raises what went wrong (try at the next heartbeat); one that has lasted for a heartbeat
         lets the rules answer. A key that is refused and a question that is not taken are outages too: they end when
-        somebody mends them.
+        somebody fixes them.
         """
         if self._spender is None:
-            return await self._rules.complete(request)
+            return self.by_rules(facts, request)
         outage = await self._store.records.get(agent, MODEL_OUTAGE)
         if waited_for and outage is not None and _tried_lately(outage, now):
-            return await self.by_rules(request)
+            return self.by_rules(facts, request)
+        model = self._model_for(facts) if self._model_for is not None else None
         try:
             _respect_rest(outage, now)
-            reply = await self._spender.call(agent, request, now)
+            reply = await self._spender.call(agent, request, now, model=model)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError:
             if not waited_for:
                 raise
-            return await self.by_rules(request)
+            return self.by_rules(facts, request)
         except NudgeError as error:
             down_since = await self._note_outage(agent, error, now)
             if not waited_for and now - down_since < self._outage - _SLACK:
                 raise
             log.warning("the rules answer for %s: %s", agent, error)
-            return await self.by_rules(request)
+            return self.by_rules(facts, request)
         if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
             await self._store.records.delete(agent, MODEL_OUTAGE)
-        return reply
+        return Answer(reply.text, reply.data, reply.model, reply.stop_reason)
 
-    async def by_rules(self, request: ModelRequest) -> ModelReply:
-        """The rules in the model's place: they say so where it matters, and so does the reply."""
-        facts = request.facts
-        if self._spender is not None and isinstance(facts, CoachFacts):
-            request = replace(request, facts=replace(facts, degraded=True))
-        reply = await self._rules.complete(request)
-        return reply if self._spender is None else replace(reply, details={**reply.details, STAND_IN: True})
+    def by_rules(self, facts: CoachFacts, request: ModelRequest) -> Answer:
+        """The rules' answer. In a model's place they tell the person so where it matters."""
+        stand_in = self._spender is not None
+        reply = self._rules(replace(facts, degraded=True) if stand_in else facts, request)
+        return Answer(reply.text, reply.data, reply.model, reply.stop_reason, stand_in)
 
     async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
         """Since when the service is away, as far as the store knows; the first failure is written down."""

@@ -15,7 +15,7 @@ from nudge.attention.gate import Gate
 from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
-from nudge.coach.answering import RULES, Thinking
+from nudge.coach.answering import RULES, Answering
 from nudge.coach.background_prompt import background_prompt
 from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
 from nudge.coach.facts import Purpose as FactsPurpose
@@ -25,7 +25,7 @@ from nudge.coach.store import CoachStore
 from nudge.coach.unasked import Speaking, Words
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
@@ -61,7 +61,7 @@ class Background:
         store: CoachStore,
         desk: Desk,
         gate: Gate,
-        thinking: Thinking,
+        answering: Answering,
         speaking: Speaking,
         upcoming_of: UpcomingOf,
         rests_until: RestsUntil,
@@ -70,7 +70,7 @@ class Background:
         self._store = store
         self._desk = desk
         self._gate = gate
-        self._thinking = thinking
+        self._answering = answering
         self._speaking = speaking
         self._upcoming_of = upcoming_of
         self._rests_until = rests_until
@@ -143,16 +143,15 @@ class Background:
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body),
             attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
         )
-        reply = await self._thinking.ask(agent, request, now, waited_for=False)
-        decision = parse_decision(reply.data if reply.data is not None else reply.text, now)
-        return decision, reply.text, reply.model != RULES
+        facts = await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, task=letter.body)
+        answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
+        return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
         candidate = replace(_candidate(letter), signature=signature(text))

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.bedtime import bedtime_nudge, next_look_at
 from nudge.coach.briefing_prompt import briefing_prompt
 from nudge.coach.briefings import Briefing, folds_into_review, next_due, opens_with_morning, period_key
@@ -25,7 +25,7 @@ from nudge.coach.targets import Targets
 from nudge.coach.unasked import Speaking, Words, fired, note_objection
 from nudge.errors import RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, Instant, local_date, start_of_day
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, late_by
@@ -52,13 +52,13 @@ class Briefings:
         self,
         store: CoachStore,
         desk: Desk,
-        thinking: Thinking,
+        answering: Answering,
         speaking: Speaking,
         open_review: OpenReview,
     ) -> None:
         self._store = store
         self._desk = desk
-        self._thinking = thinking
+        self._answering = answering
         self._speaking = speaking
         self._open_review = open_review
 
@@ -175,15 +175,15 @@ class Briefings:
         request = ModelRequest(
             Purpose.BRIEFING,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
-            facts=await self._desk.facts(agent, FactsPurpose.BRIEFING, now, briefing=kind),
             attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
         )
-        text = (await self._thinking.ask(agent, request, now, waited_for=True)).text.strip()
+        facts = await self._desk.facts(agent, FactsPurpose.BRIEFING, now, briefing=kind)
+        text = (await self._answering.answer(agent, facts, request, now, waited_for=True)).text.strip()
         if not text or len(text) > LONGEST_MESSAGE or OK_WORD in text:
-            text = (await self._thinking.by_rules(request)).text.strip()
+            text = self._answering.by_rules(facts, request).text.strip()
         return text
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:

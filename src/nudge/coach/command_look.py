@@ -17,7 +17,7 @@ from nudge.coach.store import CoachStore
 from nudge.errors import UsageError
 from nudge.instants import Instant, local_date, to_datetime
 from nudge.queue.outcomes import MEANING, Outcome
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.tables import ListedReminder
 
 DECISIONS = 5
 MOST_REMINDERS = 10

@@ -1,4 +1,4 @@
-"""A turn of the conversation: the person's words, a mind's answer, and everything that follows from it, once.
+"""A turn of the conversation: the person's words, the answer, and everything that follows from it, once.
 
 The answer is thought of outside of any transaction. Then one settlement writes the reply, what was said, the actions
 and the documents' new texts; a crash before it leaves the message waiting as it was, and after it nothing is left to do
@@ -15,7 +15,7 @@ from typing import Any
 
 from nudge.attention.restraint import recognise
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.carry_out import NAMES, ActionFailedError, Actions
 from nudge.coach.commands import Asked, Command, whole_seconds
 from nudge.coach.conversation_prompt import REPLY_SCHEMA, Reply, conversation, parse_reply
@@ -36,7 +36,7 @@ from nudge.coach.store import CoachStore
 from nudge.coach.undo import Deed, Undo
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant
-from nudge.model import ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, assistant, cached, user
 from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.timers import Timer, talk_lane
@@ -99,7 +99,7 @@ class Talk:
         self,
         store: CoachStore,
         desk: Desk,
-        thinking: Thinking,
+        answering: Answering,
         replies: Replies,
         pages: Pages,
         actions: Actions,
@@ -111,7 +111,7 @@ class Talk:
     ) -> None:
         self._store = store
         self._desk = desk
-        self._thinking = thinking
+        self._answering = answering
         self._replies = replies
         self._pages = pages
         self._actions = actions
@@ -162,15 +162,14 @@ class Talk:
         request = ModelRequest(
             Purpose.CONVERSATION,
             "",
-            built.system,
-            tuple(Turn(role, text) for role, text in built.turns),
+            (cached(built.system),),
+            tuple(user(text) if role == "user" else assistant(text) for role, text in built.turns),
             ANSWER_TOKENS,
             schema=REPLY_SCHEMA,
-            facts=facts,
             attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
         )
         try:
-            answer = await self._thinking.ask(agent, request, now, waited_for=True)
+            answer = await self._answering.answer(agent, facts, request, now, waited_for=True)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
@@ -179,8 +178,7 @@ class Talk:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
-        said = answer.data if answer.data is not None else answer.text
-        reply = parse_reply(said, facts.now, facts.targets, forwarded=heard.forwarded)
+        reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=heard.forwarded)
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
             return Reply(chat(facts)[0] if self._is_restraint(heard) else GARBLED)

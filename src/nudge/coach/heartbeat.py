@@ -12,7 +12,7 @@ from typing import Any
 
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.answering import STAND_IN, Thinking
+from nudge.coach.answering import Answer, Answering
 from nudge.coach.bedtime import bedtime_nudge
 from nudge.coach.briefings import Briefing, period_key
 from nudge.coach.decisions import DECISION_SCHEMA, Action, Decision, parse_decision
@@ -27,7 +27,7 @@ from nudge.coach.unasked import Speaking, Words, fired
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import Instant, rfc3339
-from nudge.model import ModelReply, ModelRequest, Purpose, Turn
+from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.dispatch import FailureHook, Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
@@ -60,7 +60,7 @@ class Heartbeat:
         self,
         store: CoachStore,
         desk: Desk,
-        thinking: Thinking,
+        answering: Answering,
         speaking: Speaking,
         due_of: DueOf,
         *,
@@ -73,7 +73,7 @@ class Heartbeat:
     ) -> None:
         self._store = store
         self._desk = desk
-        self._thinking = thinking
+        self._answering = answering
         self._speaking = speaking
         self._due_of = due_of
         self._every = every
@@ -93,7 +93,7 @@ class Heartbeat:
     async def beat(self, firing: Firing) -> None:
         """Handle one heartbeat: one outcome, whatever happens, and the next one on the same grid."""
         agent, now = firing.timer.agent, firing.now
-        if await self._thinking.asleep(agent, now):
+        if await self._answering.asleep(agent, now):
             await self._pass(firing, Result.SUPPRESSED, "The agent is asleep until its budget is refreshed.", ASLEEP)
             return
         objection = await self._speaking.objection(agent, Candidate(Kind.HEARTBEAT), now)
@@ -109,19 +109,19 @@ class Heartbeat:
         if self._change_gate and not asking.ask:
             await self._pass(firing, Result.SKIPPED, _sentence(asking.reason))
             return
+        facts = await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, due=due)
         prompt = heartbeat_prompt(documents, state, due, now, targets)
         request = ModelRequest(
             Purpose.HEARTBEAT,
             "",
-            prompt.system,
-            (Turn("user", prompt.message),),
+            (cached(prompt.system),),
+            (user(prompt.message),),
             ANSWER_TOKENS,
             schema=DECISION_SCHEMA,
-            facts=await self._desk.facts(agent, FactsPurpose.HEARTBEAT, now, due=due),
             attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
         )
         try:
-            reply = await self._thinking.ask(agent, request, now, waited_for=False)
+            answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:
@@ -133,17 +133,17 @@ class Heartbeat:
         if self._desk.documents(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
-        await self._judged(firing, reply, current, asking.reason)
+        await self._judged(firing, answer, current, asking.reason)
 
-    async def _judged(self, firing: Firing, reply: ModelReply, current: Signature, why: str) -> None:
+    async def _judged(self, firing: Firing, answer: Answer, current: Signature, why: str) -> None:
         agent, now = firing.timer.agent, firing.now
-        decision = parse_decision(reply.data if reply.data is not None else reply.text, now)
+        decision = parse_decision(answer.content, now)
         async with firing.settle() as settlement:
             await self._carry_out(settlement, decision, now, why)
-            if not reply.details.get(STAND_IN):  # the model is asked again as soon as it is back
+            if not answer.stand_in:  # the model is asked again as soon as it is back
                 await self._store.records.set(agent, JUDGMENT, Judgment(now, current))
             await self._go_on(settlement)
-        self._log(settlement, decision.action.value, model=reply.model, message=decision.message)
+        self._log(settlement, decision.action.value, model=answer.model, message=decision.message)
 
     async def _pass(
         self, firing: Firing, result: Result, reason: str, rule: str = "", decision: str = "not asked"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from nudge.attention.gate import Gate
 from nudge.attention.requests import PersonWishes
 from nudge.clock import Clock
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.buttons import Buttons
 from nudge.coach.carry_out import Actions
 from nudge.coach.command_lane import LaneCommands
@@ -46,7 +46,7 @@ class Talking:
         desk: Desk,
         gate: Gate,
         delivery: Delivery,
-        thinking: Thinking,
+        answering: Answering,
         reminders: PersonReminders,
         *,
         history: TextHistory | None = None,
@@ -73,7 +73,7 @@ class Talking:
         self._talk = Talk(
             store,
             desk,
-            thinking,
+            answering,
             replies,
             self.pages,
             actions,

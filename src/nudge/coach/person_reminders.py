@@ -11,12 +11,12 @@ from nudge.instants import Instant
 from nudge.phrases import Understood
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
-from nudge.reminders.store import ListedReminder
+from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
 
 
 class PersonReminders:
-    """Everything here is part of the caller's transaction, and about one agent: another's reminder is not there."""
+    """Everything here is part of the caller's transaction, and about one agent: it does not see another's reminders."""
 
     def __init__(self, reminders: Reminders) -> None:
         self._reminders = reminders
@@ -42,7 +42,7 @@ class PersonReminders:
         return _words((await self._reminders.skip(reminder_id, now)).reminder)
 
     async def forget(self, agent: str, reminder_id: str, now: Instant) -> bool:
-        """Take it back, if it is still there to be taken back."""
+        """Remove it, unless it has ended."""
         try:
             reminder = await self._mine(agent, reminder_id)
         except NotFoundError:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from nudge.attention.gate import Gate
 from nudge.attention.requests import ASK_AGAIN
 from nudge.coach import heartbeat as beats
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering
 from nudge.coach.briefing_run import KIND as BRIEFING
 from nudge.coach.briefing_run import Briefings, OpenReview
 from nudge.coach.heartbeat import DecisionLog, DueOf, Heartbeat
@@ -45,7 +45,7 @@ class Proactive:
         desk: Desk,
         gate: Gate,
         delivery: Delivery,
-        thinking: Thinking,
+        answering: Answering,
         due_of: DueOf,
         open_review: OpenReview,
         *,
@@ -64,7 +64,7 @@ class Proactive:
         self.heartbeat = Heartbeat(
             store,
             desk,
-            thinking,
+            answering,
             self.speaking,
             due_of,
             every=rhythm.every,
@@ -74,7 +74,7 @@ class Proactive:
             after_beat=self._show_life,
             on_misconfigured=self.on_failure,
         )
-        self.briefings = Briefings(store, desk, thinking, self.speaking, open_review)
+        self.briefings = Briefings(store, desk, answering, self.speaking, open_review)
         self.chores = Housekeeping(
             store, desk, self.briefings, self.speaking, history=history, sign_of_life=sign_of_life
         )

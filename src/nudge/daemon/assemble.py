@@ -8,7 +8,7 @@ from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.clock import Clock
-from nudge.coach.answering import Thinking
+from nudge.coach.answering import Answering, ModelFor, Rules, answer_by_rules
 from nudge.coach.background import Background
 from nudge.coach.command_look import no_budget
 from nudge.coach.conversation import KIND as TURN
@@ -61,16 +61,18 @@ class NoCommands:
 class Ports:
     """The world a daemon lives in. The process, the simulator and the tests each bring their own.
 
-    `model` is the one that is paid for; without it the `rules` do all the thinking.
+    `model` is the one that is paid for; without it the coach's `rules` answer. `model_for` makes one for each question
+    of the coach instead, from what it is about: that is how a simulation answers at a model's price.
     """
 
     store: SqlStore
     clock: Clock
     channel: Channel
     documents: DocumentFiles
-    rules: Model
     prices: PriceTable
     model: Model | None = None
+    model_for: ModelFor | None = None
+    rules: Rules = answer_by_rules
     conditions: Conditions = field(default_factory=NoCommands)
     seeds: Seeds | None = None
     history: TextHistory | None = None
@@ -80,6 +82,11 @@ class Ports:
     decision_log: DecisionLog = lambda line: None
     is_coach: Callable[[Agent], bool] = lambda agent: True
     new_id: Callable[[], str] = random_id
+
+    @property
+    def pays(self) -> bool:
+        """Whether answers cost money."""
+        return self.model is not None or self.model_for is not None
 
 
 @dataclass(frozen=True)
@@ -131,7 +138,13 @@ class Daemon:
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
-        thinking = Thinking(store, ports.rules, self.spending if ports.model else None, outage=options.rhythm.every)
+        answering = Answering(
+            store,
+            self.spending if ports.pays else None,
+            rules=ports.rules,
+            model_for=ports.model_for,
+            outage=options.rhythm.every,
+        )
         to_person = PersonReminders(self.reminders)
         self.talking = Talking(
             store,
@@ -139,11 +152,11 @@ class Daemon:
             self.desk,
             self.gate,
             self.delivery,
-            thinking,
+            answering,
             to_person,
             history=ports.history,
             redactor=ports.redactor,
-            budget_words=self._budget_words if ports.model else no_budget,
+            budget_words=self._budget_words if ports.pays else no_budget,
             secrets=options.secrets,
             poke=self.poke,
         )
@@ -152,7 +165,7 @@ class Daemon:
             self.desk,
             self.gate,
             self.delivery,
-            thinking,
+            answering,
             to_person.due,
             self.talking.start_review,
             rhythm=options.rhythm,
@@ -165,7 +178,7 @@ class Daemon:
             store,
             self.desk,
             self.gate,
-            thinking,
+            answering,
             self.proactive.speaking,
             self.reminders.upcoming,
             self._rests_until,
@@ -198,7 +211,7 @@ class Daemon:
             on_failure=self.proactive.on_failure,
         )
         self._is_coach = ports.is_coach
-        self._pays = ports.model is not None
+        self._pays = ports.pays
         self._adopted: set[str] = set()
         self._started = clock.now()
 

@@ -20,7 +20,8 @@ from nudge.home.config import Config
 from nudge.home.folder import Home, foreign
 from nudge.home.private_files import changeable
 from nudge.home.set_aside import set_aside
-from nudge.stores.open import sqlite_path
+from nudge.queue.agents import DEFAULT, Agent
+from nudge.stores.open import open_store, sqlite_path
 
 if TYPE_CHECKING:
     from nudge.queue.channel import Channel
@@ -61,7 +62,7 @@ def _home(subject: Subject) -> Iterator[Finding]:
             from nudge.home.create import make_home
 
             make_home(home)
-            yield Finding("home", "ok", f"made {home.path}")
+            yield Finding("home", "ok", f"created {home.path}")
         else:
             yield Finding("home", "error", f"There is no nudge home at {home.path}.", "Run 'nudge init'.")
         return
@@ -126,14 +127,16 @@ def _routines(subject: Subject) -> Iterator[Finding]:
     yield Finding("routines", "ok", f"{count} routines" if count != 1 else "1 routine")
 
 
-def document_findings(home: Home) -> Iterator[Finding]:
+def document_findings(home: Home, coaches: Sequence[str]) -> Iterator[Finding]:
     """What is wrong with the GOALS.md of each coach. It counts only once it is right; until then nudge goes on with
     what it last read."""
     from nudge.coach.goals import parse_goals
 
-    for path in sorted(home.path.glob("agents/*/GOALS.md")):
+    for path in (home.agent(name) / "GOALS.md" for name in coaches):
         try:
             problems = parse_goals(path.read_bytes().decode("utf-8", "surrogateescape")).parsed.problems
+        except FileNotFoundError:
+            continue
         except OSError as error:
             yield Finding("documents", "warning", f"{path}: {error.strerror}.", "Check its owner and permissions.")
             continue
@@ -147,8 +150,30 @@ def document_findings(home: Home) -> Iterator[Finding]:
 
 
 def _documents(subject: Subject) -> Iterator[Finding]:
-    findings = list(document_findings(subject.home))
+    from nudge.daemon.world import is_coach
+
+    coaches = [agent.name for agent in _agents(subject) if is_coach(subject.home, agent)]
+    findings = list(document_findings(subject.home, coaches or [DEFAULT]))
     yield from findings or [Finding("documents", "ok", "GOALS.md is readable")]
+
+
+def _agents(subject: Subject) -> list[Agent]:
+    """Those in the store; none where there is no store yet, or where it cannot be read."""
+
+    async def read() -> list[Agent]:
+        store = await open_store(subject.config.database_url, connections=1)
+        try:
+            return list(await store.agents.all())
+        finally:
+            await store.close()
+
+    url = subject.config.database_url
+    if url.startswith("sqlite:") and not Path(sqlite_path(url)).exists():
+        return []
+    try:
+        return asyncio.run(read())
+    except NudgeError:
+        return []  # the check of the database says so
 
 
 def _services(subject: Subject) -> Iterator[Finding]:
@@ -204,20 +229,19 @@ async def _ask_channel(channel: Channel) -> str:
 async def ask_model(config: Config) -> str:
     """Ask the model's service, for free, whether it accepts the key. Raises RetryableError if nobody answers soon."""
     from nudge.clock import SystemClock
-    from nudge.models.anthropic import AnthropicModel
+    from nudge.models import open_model
 
-    model = AnthropicModel.from_settings(config.environment, clock=SystemClock())
+    assert config.provider is not None
+    model = open_model(config.provider, config.environment, clock=SystemClock())
     try:
-        await _soon(model.check_key())
+        return await _soon(model.check())
     finally:
         await model.close()
-    return "Anthropic accepts the key"
 
 
 def _database(subject: Subject) -> Iterator[Finding]:
     url = subject.config.database_url
     if not url.startswith("sqlite:"):
-        from nudge.stores.open import open_store
 
         async def reach() -> int:
             store = await open_store(url, connections=1)
@@ -265,7 +289,6 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
         return
     from nudge.reminders.reminder import Source
     from nudge.reminders.seeding import PROBLEMS
-    from nudge.stores.open import open_store
 
     async def read() -> list[tuple[str, str]]:
         store = await open_store(url, connections=1)
@@ -297,7 +320,7 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
 def _daemon(subject: Subject) -> Iterator[Finding]:
     holder = holder_of(subject.home)
     if holder is None:
-        yield Finding("daemon", "ok", "not running; start it with 'nudge run'")
+        yield Finding("daemon", "ok", "not running; 'nudge run' starts it")
         return
     from nudge.daemon.control_client import call
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nudge.daemon.findings import Check, Finding, Subject
-from nudge.home.config import ENVIRONMENT
+from nudge.home.config import DEFAULT_PROVIDER, ENVIRONMENT, PROVIDERS
 from nudge.home.config_values import meant
 from nudge.home.read_config import env_file_names
 from nudge.stores.open import check_url
@@ -51,13 +51,20 @@ def _model(subject: Subject) -> Iterator[Finding]:
     config = subject.config
     if not subject.readable:
         return
-    name = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}.get(config.model)
-    if name and config.provider is None:
+    spending, needs = config.spending, PROVIDERS.get(config.model)
+    if needs and config.provider is None:
         yield Finding(
             "model",
             "error",
-            f'model = "{config.model}" in nudge.toml, but there is no {name}.',
-            f'Put the key into {config.home.env_file}, or set model = "auto".',
+            f'model = "{config.model}" in nudge.toml, but there is no {" or ".join(needs)}.',
+            f'Put it into {config.home.env_file}, or set model = "auto".',
+        )
+    elif config.provider not in (None, DEFAULT_PROVIDER) and not (spending.models or spending.tiers):
+        yield Finding(
+            "model",
+            "error",
+            f'model = "{config.model}" in nudge.toml, but nothing says which of its models to ask.',
+            "Write 'default = \"NAME\"' under [spending.models]. See docs/models.md.",
         )
     else:
         yield Finding("model", "ok", config.provider or "none: the coach works by its own rules, offline")
@@ -98,6 +105,24 @@ def _prices(subject: Subject) -> Iterator[Finding]:
         yield Finding("prices", "warning", f"{text}: they may have changed.", step)
     else:
         yield Finding("prices", "ok", text)
+    for model in _asked_models(subject):
+        if not table.quote(model).known:
+            yield Finding(
+                "prices",
+                "warning",
+                f"{model} has no price, so its calls are charged at the dearest known one.",
+                f'Add [models."{model}"] with input and output to {home.path}/prices.toml; 0 for a local model.',
+            )
+
+
+def _asked_models(subject: Subject) -> list[str]:
+    """The models that the configuration asks; none if the coach's own rules answer."""
+    from nudge.spending.routing import PURPOSES
+
+    if not subject.readable or subject.config.provider is None:
+        return []
+    spending = subject.config.spending
+    return sorted({spending.routes.model(spending.tier, purpose) for purpose in PURPOSES})
 
 
 CONFIG_CHECKS = (

@@ -113,11 +113,12 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     troubles = Troubles(config.home, _database_file(config), key, reload)
 
     async def status() -> Mapping[str, Any]:
+        coaches = [one.name for one in await store.agents.all() if ports.is_coach(one)]
         return {
             "pid": os.getpid(),
             "version": __version__,
             "home": str(config.home.path),
-            "problems": troubles.now(),
+            "problems": troubles.now(coaches),
             **await daemon.status(),
         }
 

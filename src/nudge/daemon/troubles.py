@@ -4,7 +4,7 @@ the start is said at once, in the feed and on stderr: a coach with a bad key mus
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,11 +86,11 @@ class Troubles:
         self._home = home
         self._sources = [source for source in (database, key, reload) if source is not None]
 
-    def now(self) -> list[dict[str, Any]]:
+    def now(self, coaches: Sequence[str]) -> list[dict[str, Any]]:
         """Every problem, for `nudge status`."""
         return [
             {"level": found.level, "text": found.text, "next_step": found.next_step}
-            for found in (*self._errors(), *document_findings(self._home))
+            for found in (*self._errors(), *document_findings(self._home, coaches))
         ]
 
     def _errors(self) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from nudge.home.logs import LogRedaction
 from nudge.home.prices import load_prices
 from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
-from nudge.models.offline import OfflineModel
+from nudge.models import open_model
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
@@ -32,7 +32,6 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         clock=clock,
         channel=channel,
         documents=HomeDocuments(home),
-        rules=OfflineModel(),
         prices=load_prices(home.path, weights=config.spending.weights),
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
@@ -64,13 +63,9 @@ def options_of(config: Config, owner: str) -> Options:
 
 
 def model_of(config: Config, clock: Clock) -> Model | None:
-    """The model that is paid for; None where rules do the thinking. Its library takes more than a second to load, so it
-    is loaded only for a key."""
-    if config.provider is None:
-        return None
-    from nudge.models.anthropic import AnthropicModel
-
-    return AnthropicModel.from_settings(config.environment, clock=clock)
+    """The model that is paid for; None where the coach's own rules answer. A provider's library may take more than a
+    second to load: only the chosen one is."""
+    return open_model(config.provider, config.environment, clock=clock) if config.provider else None
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nudge.defaults import (
     DAY_STARTS,
@@ -170,9 +170,16 @@ class Environment(Mapping[str, str]):
         return f"Environment({', '.join(sorted(self))})"
 
 
-Provider = Literal["anthropic", "openai"]
+PROVIDERS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("ANTHROPIC_API_KEY",),
+    "openai": ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+}
+"""Whose models can be asked, as `nudge.models` opens them, each with what it needs of `.env`: one of these. A server on
+this machine asks for no key."""
+DEFAULT_PROVIDER = "anthropic"
+"""The one that "auto" means, and that has a model for every purpose without being told."""
 
-FIELDS: Mapping[str, Kind] = {"timezone": ZONE, "model": one_of("auto", "offline", "anthropic", "openai")}
+FIELDS: Mapping[str, Kind] = {"timezone": ZONE, "model": one_of("auto", "offline", *PROVIDERS)}
 """What stands above all sections of nudge.toml."""
 
 SECTIONS: Mapping[str, Any] = {
@@ -206,13 +213,11 @@ class Config(NamedTuple):
         return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
 
     @property
-    def provider(self) -> Provider | None:
-        """Whose model answers and is paid for; None where rules do the thinking. A key for OpenAI alone changes
+    def provider(self) -> str | None:
+        """Whose model answers and is paid for; None where the coach's own rules answer. A key for OpenAI alone changes
         nothing: other programs use that name too, so it has to be asked for by `model`."""
-        if self.model == "openai":
-            return "openai" if self.environment.get("OPENAI_API_KEY") else None
-        has_key = bool(self.environment.get("ANTHROPIC_API_KEY"))
-        return "anthropic" if has_key and self.model != "offline" else None
+        asked = DEFAULT_PROVIDER if self.model == "auto" else self.model
+        return asked if any(self.environment.get(name) for name in PROVIDERS.get(asked, ())) else None
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -12,7 +12,9 @@ from types import MappingProxyType
 from typing import Any
 
 from nudge.errors import NudgeError
-from nudge.home.toml_lines import KeyPath
+
+KeyPath = tuple[str | int, ...]
+"""A key from the outside in; a number is the place in a list."""
 
 Report = Callable[[KeyPath, str], None]
 """Told where a mistake is and what it is."""
@@ -135,10 +137,9 @@ def whole(least: int, most: int) -> Kind:
 
 def matching(pattern: str, expected: str) -> Kind:
     """A text of that form. Used for secrets, so what was found is for the caller to hide."""
-    shape = re.compile(pattern)
 
     def read(value: str) -> str:
-        if not shape.fullmatch(value):
+        if not re.fullmatch(pattern, value):
             raise ValueError
         return value
 
@@ -243,9 +244,9 @@ def _weight_words(value: str | int | Decimal) -> str | int | float:
 
 
 def _purposes() -> Collection[str]:
-    from nudge.spending.routing import PURPOSES
+    from nudge.spending.routing import DEFAULT, PURPOSES
 
-    return PURPOSES
+    return (*PURPOSES, DEFAULT)
 
 
 TEXT = Kind("a text in quotes", _text)

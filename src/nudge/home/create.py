@@ -1,4 +1,4 @@
-"""Make a home: its folders, and the templates of what people write. All of it is its owner's alone."""
+"""Create a home: its folders, and the templates of what people write. All of it is its owner's alone."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DOCUMENTS = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
 
 
 def make_home(home: Home) -> list[Path]:
-    """Write what is missing; the files made. What is there already is left alone, with its permissions."""
+    """Write what is missing, and return the new files. What is there already stays as it is, with its permissions."""
     data = resources.files("nudge.home") / "templates"
     coach = home.agent("coach")
     wanted = [
@@ -35,7 +35,7 @@ def make_home(home: Home) -> list[Path]:
                 made.append(path)
     except OSError as error:
         raise NotConfiguredError(
-            f"A home cannot be made in {home.path}: {error.strerror or error}.",
+            f"Cannot create a home in {home.path}: {error.strerror or error}.",
             next_step="Check its permissions and the free space, or set NUDGE_HOME to a folder that you can write.",
         ) from error
     return made

@@ -18,12 +18,11 @@ from nudge.home.config import (
     kinds_of,
     secrets_of,
 )
-from nudge.home.config_values import ZONE, Kind, Report, found, meant
+from nudge.home.config_values import ZONE, KeyPath, Kind, Report, found, meant
 from nudge.home.env_file import EnvLine, read_env
 from nudge.home.folder import Home
 from nudge.home.private_files import read_trusted
 from nudge.home.timezone import goals_timezone, machine_timezone
-from nudge.home.toml_lines import KeyPath, key_lines, line_of
 from nudge.instants import zone_of
 
 _LAST = 10**9  # what stands in no line comes after what does
@@ -144,6 +143,8 @@ class _Reading:
         problems: list[tuple[KeyPath, str]] = []
         fields = _read_fields(table, lambda keys, problem: problems.append((keys, problem)))
         if problems:  # nobody looks for the lines of a file without a mistake
+            from nudge.home.toml_lines import key_lines, line_of
+
             lines = key_lines(text)
             found = [Mistake(str(path), line_of(lines, keys) or 0, dotted(keys), problem) for keys, problem in problems]
             self.mistakes += sorted(found, key=lambda one: one.line)

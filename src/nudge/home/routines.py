@@ -9,7 +9,7 @@ from nudge.errors import ConfigError
 from nudge.home.private_files import read_trusted
 from nudge.home.roles import read_definition
 from nudge.home.yaml_files import line_of, read_mapping
-from nudge.reminders.seeding import Asked
+from nudge.reminders.seeding import FileReminder
 
 _FENCE = re.compile(r"---[ \t]*\r?\n(?P<matter>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 _EXAMPLE = "Start it with '---', 'schedule:', '  cron: \"0 18 * * *\"', '---', then the text."
@@ -23,7 +23,7 @@ def routine_files(folder: Path) -> list[Path]:
         return []
 
 
-def read_routine(path: Path, ref: str) -> Asked:
+def read_routine(path: Path, ref: str) -> FileReminder:
     """One routine, named after its file unless it names itself. An error names the file, the line and the field."""
     try:
         text = read_trusted(path, folders=4)
@@ -44,4 +44,4 @@ def read_routine(path: Path, ref: str) -> Asked:
         raise ConfigError(f"{ref} is empty below its front matter.", next_step="Write there what the agent should do.")
     document.setdefault("name", path.stem)
     definition = read_definition(document, (), ref, required=("name",), message=body)
-    return Asked(definition["name"].strip(), definition, ref, ref)
+    return FileReminder(definition["name"].strip(), definition, ref, ref)

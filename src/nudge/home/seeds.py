@@ -14,7 +14,7 @@ from nudge.instants import Instant
 from nudge.queue.agents import Agent
 from nudge.reminders.definition import make_reminder
 from nudge.reminders.reminder import Source
-from nudge.reminders.seeding import Asked, Problem, Wanted
+from nudge.reminders.seeding import FileReminder, Problem, Wanted
 
 
 class HomeSeeds:
@@ -29,7 +29,7 @@ class HomeSeeds:
         except NudgeError as error:
             version = _version(self._home.roles / f"{agent.role}.yaml")
             return Wanted(Source.ROLE, where, problems=(Problem(str(error), version),), readable=False)
-        asked = (Asked(one.name, one.definition, f"{where}, reminder {one.name}") for one in role.reminders)
+        asked = (FileReminder(one.name, one.definition, f"{where}, reminder {one.name}") for one in role.reminders)
         return Wanted(Source.ROLE, where, tuple(asked))
 
     def mistakes_of_role(self, file: Path, now: Instant, zone: str) -> Iterator[ConfigError]:
@@ -51,7 +51,7 @@ class HomeSeeds:
                 yield ConfigError(f"{where}: {error.message}", next_step=error.next_step)
 
     def of_routines(self, agent: Agent) -> Wanted:
-        asked: list[Asked] = []
+        asked: list[FileReminder] = []
         problems: list[Problem] = []
         for file in routine_files(self._folder(agent)):
             ref = f"routines/{file.name}"

@@ -6,8 +6,7 @@ import re
 from bisect import bisect_left
 from typing import Final
 
-KeyPath = tuple[str | int, ...]
-"""A key from the outside in; a number is the place in a list."""
+from nudge.home.config_values import KeyPath
 
 _GAP: Final = re.compile(r"(?:[ \t\n]|#[^\n]*)*")
 _SPACE: Final = re.compile(r"[ \t]*")

@@ -51,7 +51,7 @@ _DATE: Final = (
     rf"(?:{_DAY_OR_MONTH}(?:st|nd|rd|th)|(?:on|{'|'.join((*WEEKDAYS, *MONTHS))})\.?\s{_DAY_OR_MONTH}"
     rf"|{_DAY_OR_MONTH}[-/.\s]{_DAY_OR_MONTH}(?:[-/.\s](?:\d{{4}}|\d{{2}}))?|(?:19|20)\d{{6}}(?:t\d+)?)"
 )
-"""What looks like a date and is none that is read: 28.2, 28-02-26, 28 02 2026, 20260228, fri 20."""
+"""What looks like a date but is not read as one: 28.2, 28-02-26, 28 02 2026, 20260228, fri 20."""
 
 _DATE_LAST: Final = re.compile(rf"(?:\s|\A)({_DATE})\Z", re.IGNORECASE)
 _DATE_FIRST: Final = re.compile(rf"({_DATE})(?:\s|\Z)", re.IGNORECASE)
@@ -301,7 +301,7 @@ def _clean(rest: str, *, asked: bool) -> str:
 
 
 def _refuse_leftovers(message: str, chosen: _Time, now: Instant, zone: ZoneInfo, *, first: bool, last: bool) -> None:
-    """Refuse a time of which a part, or another one, is left at an edge of the message or inside it."""
+    """Refuse a message in which part of the time, or another time, is left."""
     said, reading = chosen.said, chosen.reading
     assert reading is not None
     if last:

@@ -1,8 +1,8 @@
-"""The history policy: what of a long conversation goes to the model again.
+"""Compaction: which part of a long conversation goes to the model again.
 
-Whole messages up to a token limit, the newest first to stay; the older ones are replaced by one summary message.
-Messages are plain mappings in the shape that Anthropic's API and a checkpoint have. Nothing is deleted here or in the
-store: this only decides what is sent.
+The newest whole messages up to a token limit stay, and one summary message replaces the older ones. Messages are plain
+mappings in the shape that Anthropic's API and a checkpoint have. Nothing is deleted here or in the store: this only
+decides what is sent.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OPENING = "[Summary of earlier messages: "
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A conversation cut in two: `older` is to be replaced by a summary of at most `room` tokens, `recent` stays."""
+    """A conversation cut in two: a summary of at most `room` tokens replaces `older`, and `recent` stays."""
 
     older: tuple[Message, ...]
     recent: tuple[Message, ...]
@@ -37,9 +37,9 @@ class Compaction:
     def messages(self, summary: str | None = None) -> tuple[Message, ...]:
         """What to send: everything while nothing has to go, else one summary message and the recent ones.
 
-        `summary` is one that a model wrote of `older`; without it the summary is made of their first words. One that is
-        longer than its room is cut: the limit holds whoever wrote it. The line that says how many messages are missing
-        is always there, also where a tiny limit has no room for more.
+        `summary` is one that a model wrote about `older`; without it, it is made of their first words. One that is
+        longer than its room is cut. The line that says how many messages are missing is always there, even if a tiny
+        limit has no room for more.
         """
         if not self.older:
             return self.recent
@@ -51,12 +51,13 @@ class Compaction:
 
 def compact(messages: Sequence[Message], limit: int, *, down_to: int | None = None) -> Compaction:
     """Cut a conversation that is longer than `limit` tokens so that it and its summary are no longer than `down_to`.
+    The messages you pass are not changed.
 
-    Without `down_to` as much stays as fits the limit. A session that compacts again and again sets it lower: then the
-    cut moves rarely, and the provider's prompt cache keeps its prefix in between.
+    Without `down_to` as much stays as fits the limit. A session that compacts often sets it lower: then the cut moves
+    rarely, and the provider's prompt cache keeps its prefix in between.
 
-    A tool call and its result are never separated, and the newest message (with its tool call) always stays, also where
-    it is too long on its own. An earlier summary message is older text like any other and is folded into the new one.
+    A tool call and its result are never separated. The newest message (with its tool call) always stays, even if it is
+    too long on its own. An earlier summary message is older text like any other and goes into the new one.
 
     >>> talk = [{"role": "user", "content": "word " * 40}, {"role": "assistant", "content": "Yes."}]
     >>> [message["content"] for message in compact(talk, limit=40).messages()][1:]
@@ -64,7 +65,7 @@ def compact(messages: Sequence[Message], limit: int, *, down_to: int | None = No
     """
     aim = limit if down_to is None else min(limit, down_to)
     if aim < 1:
-        raise UsageError(f"A history cannot be cut to {aim} tokens.", next_step="Give a limit of at least 1.")
+        raise UsageError(f"A history cannot be cut to {aim} tokens.", next_step="Use a limit of at least 1.")
     if message_tokens(messages) <= limit:
         return Compaction((), tuple(messages), 0)
     room = min(SUMMARY_MOST, aim // SUMMARY_SHARE)
@@ -86,8 +87,7 @@ def message_tokens(messages: Sequence[Message]) -> int:
 def extract(messages: Sequence[Message], room: int) -> str:
     """A summary from the messages' own first words, in at most `room` tokens.
 
-    The earliest line stays, because it says what the conversation is about, and of the others the newest; a gap is
-    marked.
+    The earliest line stays, because it says what the conversation is about, and then the newest ones; a gap is marked.
     """
     lines = [line for message in messages for line in _lines(message)]
     if not lines:
@@ -104,13 +104,13 @@ def extract(messages: Sequence[Message], room: int) -> str:
 
 
 def transcript(messages: Sequence[Message]) -> str:
-    """Messages as a text to be read, in full: for whoever writes a summary of them."""
+    """Messages as one text, in full, for a summary to be written from."""
     said = [(str(message.get("role", "")), "\n".join(map(_text, _blocks(message))).strip()) for message in messages]
     return "\n\n".join(f"{role}: {text}" for role, text in said if text)
 
 
 def _units(messages: Sequence[Message]) -> list[tuple[int, int]]:
-    """Half-open ranges that must not be cut: a message, or one with tool calls and the messages with their results."""
+    """Half-open ranges that must not be cut: a message, or one with tool calls and the messages with the results."""
     units, first = [], 0
     while first < len(messages):
         calls = {block.get("id") for block in _blocks(messages[first]) if block.get("type") == "tool_use"}

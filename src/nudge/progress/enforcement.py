@@ -1,7 +1,7 @@
-"""Enforcement: from what is used of each limit to what the run may still do, and what it is told.
+"""Enforcement: from how much of each limit is used to what the run may still do, and what it is told.
 
-Everything compares whole numbers (`used * 100 >= percent * limit`), so that a level begins exactly at its percentage
-and never a rounding error before or after it.
+Everything compares whole numbers (`used * 100 >= percent * limit`), so a level begins exactly at its percentage and no
+rounding error moves it.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class BudgetCheck:
 
 
 Use: TypeAlias = tuple[Resource, int, int]
-"""How much of one limit is used: the resource, the amount used, the limit. A bare tuple, because a check makes four."""
+"""How much of one limit is used: the resource, the amount, the limit. A plain tuple, because a check makes four."""
 
 
 Verdict: TypeAlias = tuple[EnforcementLevel, EnforcementLevel, bool, Use | None]
-"""The level that is enforced, the level the run is told about (they differ where a limit or a mode only warns), whether
-it stops, and the use that decided."""
+"""The level that is enforced, the level the run is told about (they differ if a limit or a mode only warns), whether
+the run stops, and the use that decided."""
 
 CRITICAL = "CRITICAL: Wrap up immediately. Complete current task and stop."
 
@@ -79,9 +79,9 @@ def judge(
     mode: BudgetEnforcementMode, graded: Sequence[Use], abrupt: Sequence[Use], tuning: EconomicsTuning
 ) -> Verdict:
     """The verdict on a run. `graded` are tokens and cost, which tighten step by step; `abrupt` are iterations and
-    duration, which warn and then stop, and never take tools away before that.
+    duration, which warn and then stop and take no tools away before that.
 
-    SOFT never says anything; ADVISORY warns and nothing more, whatever is used; STRICT stops at 100 % of any limit.
+    SOFT says nothing. ADVISORY only warns, whatever is used. STRICT stops at 100 % of any limit.
     """
     if mode is _SOFT:
         return NONE, NONE, False, None
@@ -131,7 +131,7 @@ def denied_tool(kind: ToolKind | None, level: EnforcementLevel, *, closing: bool
 
 
 def remaining_calls(uses: Sequence[Use], calls: int) -> int | None:
-    """How many more calls of the average size so far fit every limit. None while there is nothing to average."""
+    """How many more calls of the average size fit every limit; None before the first."""
     estimates = [max(0, limit - used) * calls // used for _, used, limit in uses if used > 0 and calls > 0]
     return min(estimates, default=None)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import Moment
-from nudge.progress.guard_holds import AsyncHolds, AsyncLedgerHolds, Holds, LedgerHolds, wanted
+from nudge.progress.guard_holds import AsyncHolds, AsyncLedgerHolds, Holds, LedgerHolds, no_cost, wanted
 from nudge.progress.guard_rules import GuardRules
 from nudge.progress.guard_values import CallAllowed, CallRefused, CallSettled
 from nudge.progress.run_calls import MIN_TOKENS
@@ -99,10 +99,11 @@ class Guard(GuardRules[Holds]):
         """
         at = self._now(now)
         opened, use, answered = self._came_back(call, usage, model)
-        if self._holds is not None and cost is None:
-            charged = self._holds.settle(opened.id, use, answered)
-        else:
+        if self._holds is None:
             charged = self._cost(use, answered, cost)
+        else:
+            no_cost(cost)
+            charged = self._holds.settle(opened.id, use, answered)
         return self._settle(opened, use, charged, kept_output, iteration, at)
 
     def call_failed(
@@ -133,7 +134,7 @@ class AsyncGuard(GuardRules[AsyncHolds]):
     >>> from nudge import AsyncGuard, Ledger, load_prices
     >>> async def main():
     ...     prices = load_prices()
-    ...     guard = AsyncGuard(max_tokens=100_000, ledger=Ledger("1.00", prices=prices))
+    ...     guard = AsyncGuard(max_tokens=100_000, ledger=Ledger(1, prices=prices))
     ...     call = await guard.before_call("claude-sonnet-5-5", 1_000, max_tokens=2_000)
     ...     return await guard.after_call({"prompt_tokens": 900, "completion_tokens": 100})
     >>> asyncio.run(main()).level.name
@@ -179,10 +180,11 @@ class AsyncGuard(GuardRules[AsyncHolds]):
     ) -> CallSettled:
         """Count a model call that came back, and settle it with the ledger. See `Guard.after_call`."""
         opened, use, answered = self._came_back(call, usage, model)
-        if self._holds is not None and cost is None:
-            charged = await self._holds.settle(opened.id, use, answered)
-        else:
+        if self._holds is None:
             charged = self._cost(use, answered, cost)
+        else:
+            no_cost(cost)
+            charged = await self._holds.settle(opened.id, use, answered)
         return self._settle(opened, use, charged, kept_output, iteration, self._now(now))
 
     async def call_failed(

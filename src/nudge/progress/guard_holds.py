@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from nudge.errors import UsageError
 from nudge.model import Purpose
 from nudge.progress.run_calls import OpenCall
-from nudge.spending.money import Micros
+from nudge.spending.money import Amount, Micros
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
@@ -151,6 +151,12 @@ class AsyncLedgerHolds:
         block, held = _known(self._open, call_id)
         await block.__aexit__(type(error), error, error.__traceback__)
         return held.charged
+
+
+def no_cost(cost: Amount | None) -> None:
+    """Refuse a cost where a ledger charges by the usage: its hold would never be settled."""
+    if cost is not None:
+        raise UsageError("This guard's ledger charges calls by their usage.", next_step="Leave out cost=.")
 
 
 def wanted(call: OpenCall, min_tokens: int, starts_task: bool) -> CallWanted:

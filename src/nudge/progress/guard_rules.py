@@ -7,17 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from nudge.clock import SystemClock
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.instants import Instant, Moment, as_instant
 from nudge.progress.enforcement import CRITICAL, HARD, RESTRICTED, EnforcementLevel, denied_tool
 from nudge.progress.extensions import Approver, ExtensionRequest
-from nudge.progress.guard_values import ALLOWED, CallAllowed, CallRefused, CallSettled, GuardTuning, ToolVerdict
+from nudge.progress.guard_values import (
+    ALLOWED,
+    CallAllowed,
+    CallRefused,
+    CallSettled,
+    GuardTuning,
+    TellsTime,
+    ToolVerdict,
+)
 from nudge.progress.injection import Nudge, Told, Urgency
 from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector, LoopResult
 from nudge.progress.loops.history import Step
+from nudge.progress.loops.outcomes import is_failure
 from nudge.progress.loops.signature import parsed
 from nudge.progress.phases import Phase, PhaseTracker
 from nudge.progress.reserves import PhaseReserves
@@ -42,12 +51,6 @@ _URGENCY = {LoopAction.NUDGE: Urgency.HINT, LoopAction.WARN: Urgency.WARNING, Lo
 
 _EXPLORED = "Exploring has used its share of the budget. Go on with what you know: plan, edit or report."
 _EDITED = "Editing has used its share of the budget. Test what you have, and finish."
-
-
-class TellsTime(Protocol):
-    """A clock, as far as a guard needs one."""
-
-    def now(self) -> Moment: ...
 
 
 class GuardRules(Generic[H]):
@@ -214,7 +217,7 @@ class GuardRules(Generic[H]):
         """
         self.budget.tick(self._now(now))
         args = parsed(args)
-        failed = not (error is None or error is False or error == "")
+        failed = is_failure(error)
         edits = self.phases.kinds.of(name, args) is ToolKind.EDIT
         self._can_edit |= edits
         if changed is None and edits and not failed:
@@ -362,9 +365,12 @@ class GuardRules(Generic[H]):
             nudges=nudges,
         )
 
-    def _not_held(self, call: OpenCall, error: BudgetExhaustedError, now: Instant) -> CallRefused:
-        """The answer to a call that the ledger has no money for."""
+    def _not_held(
+        self, call: OpenCall, error: BudgetExhaustedError, now: Instant, unsaid: Iterable[Nudge] = ()
+    ) -> CallRefused:
+        """The answer to a call that the ledger has no money for. What it would have told is told with the next one."""
         self._calls.close(call, now, never_made=True)
+        self._told.take_back(unsaid)
         return CallRefused(str(error), error.retry_at)
 
     def _settle(
@@ -395,6 +401,7 @@ class GuardRules(Generic[H]):
         return opened, opened.bound if usage is None else token_use(usage), model or opened.model
 
     def _cost(self, use: TokenUse, model: str, cost: Amount | None) -> Micros:
+        """What a call cost, if there is no ledger to say so."""
         return self._calls.cost_of(use, model) if cost is None else as_micros(cost)
 
     def _find(self, call: CallAllowed | str | None) -> OpenCall:
@@ -403,9 +410,9 @@ class GuardRules(Generic[H]):
     def _explored_enough(self) -> bool:
         """Whether an agent that can edit has spent the share of exploring and has made no edit."""
         reserves = self._calls.reserves
-        if reserves is None or not reserves.percents[0] or self.phases.edited:
+        if reserves is None or self.phases.edited or not (self._calls.strict and self._can_edit):
             return False
-        return self._calls.strict and self._can_edit and reserves.available_to(Phase.EXPLORATION) <= 0
+        return reserves.is_used_up(Phase.EXPLORATION)
 
     def _phase_nudges(self) -> tuple[Nudge, ...]:
         """What to say once per task when a phase has used its share."""
@@ -414,7 +421,7 @@ class GuardRules(Generic[H]):
             return ()
         if self._explored_enough():
             text = _EXPLORED
-        elif phase is Phase.ACTING and reserves.percents[2] and reserves.enter(phase).available <= 0:
+        elif phase is Phase.ACTING and reserves.enter(phase).is_used_up(phase):
             text = _EDITED
         else:
             return ()

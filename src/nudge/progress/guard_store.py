@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, StoreCorruptError, UsageError
 from nudge.instants import DAY, Instant
 from nudge.progress.guard import Guard
-from nudge.progress.guard_holds import AsyncHolds, wanted
+from nudge.progress.guard_holds import AsyncHolds, no_cost, wanted
 from nudge.progress.guard_values import CallAllowed, CallRefused, CallSettled, GuardTuning
 from nudge.progress.run_calls import MIN_TOKENS
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
@@ -126,19 +127,23 @@ class StoredGuard:
             call = guard._open(model, input_bound, max_tokens, min_tokens, self._now())
             if isinstance(call, CallRefused):
                 return call
-            if self._holds is None:
-                return guard._allow(call, call.max_tokens, max_tokens)
+            allowed = guard._allow(call, call.max_tokens, max_tokens)
+        if self._holds is None:
+            return allowed
         try:
             covered = await self._holds.hold(wanted(call, min_tokens, starts_task))
         except BudgetExhaustedError as error:
             async with self.open() as guard:
-                return guard._not_held(call, error, self._now())
+                return guard._not_held(call, error, self._now(), allowed.nudges)
         except BaseException:
             async with self.open() as guard:
                 guard._fail(call, 0, self._now())
             raise
+        if covered == allowed.max_tokens:
+            return allowed
         async with self.open() as guard:
-            return guard._allow(call, covered, max_tokens)
+            guard._calls.clamp(call.id, covered)
+        return replace(allowed, max_tokens=covered, clamped=True)
 
     async def after_call(
         self,
@@ -151,12 +156,14 @@ class StoredGuard:
         iteration: bool = True,
     ) -> CallSettled:
         """Count a model call that came back, after its money is settled. See `Guard.after_call`."""
-        looked = await self.look()
-        opened, use, answered = looked._came_back(call, usage, model)
-        if self._holds is not None and cost is None:
-            charged = await self._holds.settle(opened.id, use, answered)
-        else:
-            charged = looked._cost(use, answered, cost)
+        if self._holds is None:
+            async with self.open() as guard:
+                opened, use, answered = guard._came_back(call, usage, model)
+                charged = guard._cost(use, answered, cost)
+                return guard._settle(opened, use, charged, kept_output, iteration, self._now())
+        no_cost(cost)
+        opened, use, answered = (await self.look())._came_back(call, usage, model)
+        charged = await self._holds.settle(opened.id, use, answered)
         async with self.open() as guard:
             return guard._settle(guard._find(opened.id), use, charged, kept_output, iteration, self._now())
 

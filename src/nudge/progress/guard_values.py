@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Literal, Protocol
 
+from nudge.instants import Moment
 from nudge.progress.enforcement import EnforcementLevel
-from nudge.progress.injection import DEFAULT_INJECTION_TOKENS, SEPARATOR, Nudge
+from nudge.progress.injection import DEFAULT_INJECTION_TOKENS, SEPARATOR, Nudge, inject
 from nudge.progress.loops import LoopTuning
 from nudge.progress.phases import SATURATION
-from nudge.progress.reserves import RESERVES
+from nudge.progress.reserves import RESERVES, PhaseReserves
 from nudge.progress.run_limits import EconomicsTuning
-from nudge.progress.tools import ToolKind
+from nudge.progress.tools import ToolKind, ToolKinds
 from nudge.spending.money import Money
+
+
+class TellsTime(Protocol):
+    """A clock, as far as a guard needs one."""
+
+    def now(self) -> Moment: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,11 @@ class GuardTuning:
     saturation: int = SATURATION
     injection_tokens: int = DEFAULT_INJECTION_TOKENS
     tools: Mapping[str, ToolKind | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        PhaseReserves(100, percents=self.reserves)
+        ToolKinds(self.tools)
+        inject((), max_tokens=self.injection_tokens)
 
 
 @dataclass(frozen=True, slots=True)

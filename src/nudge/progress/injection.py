@@ -116,6 +116,13 @@ class Told:
         """Keep what could not be said, because the call was refused, for the next time."""
         self.unsaid = tuple(dict.fromkeys((*self.unsaid, *nudges)))
 
+    def take_back(self, nudges: Iterable[Nudge]) -> None:
+        """Keep what was chosen for the last call, which was not made."""
+        nudges = tuple(nudges)
+        texts = {nudge.text for nudge in nudges}
+        self.before = [text for text in self.before if text not in texts]
+        self.keep(nudges)
+
     def next_call(self) -> None:
         """Close what goes into one call: the next nudges are for the call after it."""
         self.before, self.since = self.since, []

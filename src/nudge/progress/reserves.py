@@ -79,6 +79,10 @@ class PhaseReserves:
             return max(free, self.reserve_of(phase) - self._spent_in(phase), 0)
         return max(free, 0)
 
+    def is_used_up(self, phase: Phase) -> bool:
+        """Whether a phase that has a share of its own has nothing left to spend."""
+        return self.reserve_of(phase) > 0 and self.available_to(phase) == 0
+
     def reserve_of(self, phase: Phase) -> int:
         """The share of a phase in whole tokens. Wrapping up is rounded up and the others down, so they fit."""
         share = self.limit * self.percents[_PHASES.index(phase)]

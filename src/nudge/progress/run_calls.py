@@ -1,14 +1,15 @@
 """The model calls of a run: how large each may be, and what the run has left for its closing report.
 
 Only STRICT limits the size of a call. An ordinary call leaves the reserve for wrapping up whole, in tokens and, where
-prices are known, in money. The first call after the run began to close is always allowed by the run's own limits, so
-that every run can end with a report; the ledger, if there is one, still has the last word.
+prices are known, in money. Calls under way count with their worst case; one that only they leave no room for is clamped
+to the least it may have, because they will use less. The first call after the run began to close is always allowed by
+the run's own limits, so that every run can end with a report. A ledger, if there is one, still has the last word.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,9 @@ class RunCalls:
         least, most = min(min_tokens, max_tokens), max_tokens
         if self.strict:
             if not self.closing:
-                most = self._fitting(model, input_bound, max_tokens)
+                most = self._fitting(model, input_bound, max_tokens, self._under_way())
+                if most < least and self._fitting(model, input_bound, max_tokens, ()) >= least:
+                    most = least
                 self.closing = most < least
             if self.closing:
                 most = self._fitting_report(model, input_bound, max_tokens)
@@ -175,8 +178,8 @@ class RunCalls:
             self.reserves = self.reserves.with_limit(limit)
 
     def begin_run(self) -> None:
-        """Start the next run: nothing is under way, and nothing spent."""
-        self._open.clear()
+        """Start the next run with nothing spent. What is under way is not waited for, and counts in it."""
+        self._open = {call.id: replace(call, given_up=True) for call in self._open.values()}
         if self.reserves is not None:
             self.reserves = PhaseReserves(self.reserves.limit, percents=self._percents)
         self.reopen()
@@ -195,15 +198,15 @@ class RunCalls:
         self.closing, self._reports = bool(data["closing"]), int(data["reports"])
         self._open = {call.id: call for call in map(_open_call, data["open"])} if running else {}
 
-    def _fitting(self, model: str, input_bound: int, max_tokens: int) -> int:
-        """How much output an ordinary call may have, so that the reserve for the report stays whole."""
+    def _fitting(self, model: str, input_bound: int, max_tokens: int, beside: Collection[OpenCall]) -> int:
+        """How much output an ordinary call may have beside others, so that the reserve for the report stays whole."""
         limits, most = self.budget.limits, max_tokens
         if limits.tokens is not None:
             kept = 0 if self.reserves is None else self.reserves.reserve_of(Phase.WRAPUP)
-            used = self.budget.incremental_tokens + sum(call.new_tokens for call in self._under_way())
+            used = self.budget.incremental_tokens + sum(call.new_tokens for call in beside)
             most = min(most, limits.tokens - used - kept - self._new_input(input_bound))
         if limits.cost is not None and self._prices is not None:
-            spent = self.budget.cost + sum(call.cost for call in self._under_way())
+            spent = self.budget.cost + sum(call.cost for call in beside)
             money = max(0, limits.cost - spent - self._report_money(limits.cost))
             most = min(most, self._prices.fit_max_tokens(model, input_bound, money, at_most=max_tokens))
         return most

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
-from nudge.reminders.fields import FieldError, Part, read_record, write_record
+from nudge.reminders.fields import FieldError, FieldPart, read_record, write_record
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
 from nudge.reminders.text import check_template, literal
 from nudge.reminders.timing import read_interval, read_timing, read_until, read_when
@@ -192,7 +192,7 @@ def _changed_condition(condition: Condition | None, given: Any) -> Condition | N
 
 
 def _when(reminder: Reminder) -> tuple[object, ...]:
-    timing = tuple(getattr(reminder, one.name) for one in FIELDS if one.part is Part.TIMING)
+    timing = tuple(getattr(reminder, one.name) for one in FIELDS if one.part is FieldPart.TIMING)
     return (reminder.schedule, reminder.chain, *timing)
 
 

@@ -37,8 +37,9 @@ class FieldError(UsageError):
         self.wrong = wrong
 
 
-class Part(Enum):
-    """Who decides on a field: whoever asks for the reminder, its schedule, its origin, or what happens to it."""
+class FieldPart(Enum):
+    """What decides on a field: the person or file that asks for it, its schedule, where it comes from, or what has
+    happened to it."""
 
     SETTING = "setting"
     TIMING = "timing"
@@ -46,7 +47,7 @@ class Part(Enum):
     STATE = "state"
 
 
-class Kind(Generic[T]):
+class FieldKind(Generic[T]):
     """What a field can hold. Flags, YAML and JSON give plain values, which `read` takes all alike."""
 
     what: str = ""
@@ -78,7 +79,7 @@ class Wrong(Exception):  # noqa: N818 - a signal to `read_field`, which knows th
         self.next_step = next_step
 
 
-class Text(Kind[str]):
+class TextKind(FieldKind[str]):
     """A text without spaces around it, which every database can hold."""
 
     what = "text, perhaps in quotes"
@@ -105,7 +106,7 @@ class Text(Kind[str]):
         return text
 
 
-class Switch(Kind[bool]):
+class Switch(FieldKind[bool]):
     what = "true or false"
     python = bool
 
@@ -121,7 +122,7 @@ class Switch(Kind[bool]):
         return bool(value)
 
 
-class Whole(Kind[int]):
+class Whole(FieldKind[int]):
     """A whole number from `least` to `most`."""
 
     python = int
@@ -136,7 +137,7 @@ class Whole(Kind[int]):
         return value
 
 
-class Word(Kind[E]):
+class Word(FieldKind[E]):
     """One word of an enum."""
 
     def __init__(self, words: type[E]) -> None:
@@ -159,7 +160,7 @@ class Word(Kind[E]):
         return self._words(value)
 
 
-class Length(Kind[int]):
+class Length(FieldKind[int]):
     """A duration: microseconds inside, `1h 30m` outside."""
 
     what = "a duration such as 30m"
@@ -179,7 +180,7 @@ class Length(Kind[int]):
         return format_duration(value)
 
 
-class Time(Kind[Instant]):
+class Time(FieldKind[Instant]):
     """An instant: RFC 3339 with offset outside."""
 
     what = "a time such as 2026-02-20T15:00:00-05:00"
@@ -196,7 +197,7 @@ class Time(Kind[Instant]):
         return Instant(value)
 
 
-class ZoneName(Kind[str]):
+class ZoneName(FieldKind[str]):
     what = "the name of a time zone such as America/Toronto"
 
     def read(self, value: Any) -> str:
@@ -205,10 +206,10 @@ class ZoneName(Kind[str]):
         return zone_of(value).key
 
 
-class Maybe(Kind[T | None]):
+class Maybe(FieldKind[T | None]):
     """The same, or nothing. `empty` stands for nothing in the column."""
 
-    def __init__(self, kind: Kind[T], empty: Any = None) -> None:
+    def __init__(self, kind: FieldKind[T], empty: Any = None) -> None:
         self._kind, self._empty = kind, empty
         self.what, self.choices, self.python = kind.what, kind.choices, kind.python
 
@@ -242,28 +243,28 @@ class Field:
     """`required` is one that must be given: it has no default."""
 
     name: str
-    kind: Kind[Any]
-    part: Part = Part.SETTING
+    kind: FieldKind[Any]
+    part: FieldPart = FieldPart.SETTING
     required: bool = False
     default: Any = None
     flag: Flag | None = None
 
 
-def setting(kind: Kind[Any], flag: Flag | None = None) -> dict[str, Any]:
+def setting(kind: FieldKind[Any], flag: Flag | None = None) -> dict[str, Any]:
     """The metadata of a field that somebody asks for."""
-    return {_DECLARED: (kind, Part.SETTING, flag)}
+    return {_DECLARED: (kind, FieldPart.SETTING, flag)}
 
 
-def timing(kind: Kind[Any]) -> dict[str, Any]:
-    return {_DECLARED: (kind, Part.TIMING, None)}
+def timing(kind: FieldKind[Any]) -> dict[str, Any]:
+    return {_DECLARED: (kind, FieldPart.TIMING, None)}
 
 
-def origin(kind: Kind[Any]) -> dict[str, Any]:
-    return {_DECLARED: (kind, Part.ORIGIN, None)}
+def origin(kind: FieldKind[Any]) -> dict[str, Any]:
+    return {_DECLARED: (kind, FieldPart.ORIGIN, None)}
 
 
-def state(kind: Kind[Any]) -> dict[str, Any]:
-    return {_DECLARED: (kind, Part.STATE, None)}
+def state(kind: FieldKind[Any]) -> dict[str, Any]:
+    return {_DECLARED: (kind, FieldPart.STATE, None)}
 
 
 def fields_of(record: type[Any]) -> tuple[Field, ...]:

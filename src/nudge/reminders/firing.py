@@ -84,8 +84,8 @@ class ReminderFiring:
                 await self._store.reminders.save_state(after)
 
     async def _open_slot(self, timer: Timer, latest: Instant) -> Instant | None:
-        """The slot whose row is still to be written: the latest that has come; the timer's own where a clock that was
-        set back brings that one for the second time. None where there is nothing left to do but to go on."""
+        """The slot that still needs its row: the latest one; or the timer's own, if the clock was set back and brought
+        the latest a second time. None if both have theirs."""
         for slot_at in dict.fromkeys((latest, timer.slot_at)):
             row = await self._store.outcomes.get(timer.agent, timer.key, slot_at)
             if row is None or not row.final:

@@ -19,13 +19,13 @@ from nudge.errors import UsageError
 from nudge.instants import HOUR, MINUTE, SECOND, Instant, zone_of
 from nudge.queue.inbox import Priority
 from nudge.reminders.fields import (
+    FieldKind,
+    FieldPart,
     Flag,
-    Kind,
     Length,
     Maybe,
-    Part,
     Switch,
-    Text,
+    TextKind,
     Time,
     Whole,
     Word,
@@ -123,7 +123,7 @@ class Late:
         return late_us >= TOLERANCE if self.limit_us == 0 else late_us > self.limit_us
 
 
-class _LateKind(Kind[Late]):
+class _LateKind(FieldKind[Late]):
     what = "always, never or a duration such as 2h"
 
     def read(self, value: Any) -> Late:
@@ -141,7 +141,7 @@ class _LateKind(Kind[Late]):
         return Late.parse(value)
 
 
-class _PriorityKind(Kind[Priority]):
+class _PriorityKind(FieldKind[Priority]):
     choices = tuple(one.word for one in Priority)
     what = f"one of {', '.join(choices)}"
 
@@ -160,7 +160,7 @@ class _PriorityKind(Kind[Priority]):
         return Priority(value)
 
 
-class _ScheduleKind(Kind[AnySchedule]):
+class _ScheduleKind(FieldKind[AnySchedule]):
     """A schedule in its stored form. One in words is read in `definition.py`, which knows the time and the zone."""
 
     what = "a schedule"
@@ -192,14 +192,14 @@ class Condition:
     command: str | None = field(
         default=None,
         metadata=setting(
-            Maybe(Text(empty=False)),
+            Maybe(TextKind(empty=False)),
             Flag("a shell command; exit 0 means yes", "COMMAND", "condition", name="condition"),
         ),
     )
     prompt: str | None = field(
         default=None,
         metadata=setting(
-            Maybe(Text(empty=False)),
+            Maybe(TextKind(empty=False)),
             Flag("in words; the agent judges", "TEXT", "condition", name="condition-prompt"),
         ),
     )
@@ -237,7 +237,7 @@ class Condition:
 CONDITION_FIELDS: Final = fields_of(Condition)
 
 
-class _ConditionKind(Kind[Condition]):
+class _ConditionKind(FieldKind[Condition]):
     what = "a condition"
 
     def read(self, value: Any) -> Condition:
@@ -272,11 +272,11 @@ class Reminder:
     An edit or a new version of its role leaves its state alone. Its next time is not here; that is its timer.
     """
 
-    id: str = field(metadata=origin(Text(check=_check_id)))
-    agent: str = field(metadata=origin(Text()))
+    id: str = field(metadata=origin(TextKind(check=_check_id)))
+    agent: str = field(metadata=origin(TextKind()))
     message: str = field(
         metadata=setting(
-            Text(empty=False),
+            TextKind(empty=False),
             Flag("the text; {fire_count}, {name}, {due}, … are filled in", "TEXT", "what", short="-m"),
         )
     )
@@ -286,11 +286,11 @@ class Reminder:
     name: str = field(
         default="",
         metadata=setting(
-            Text(LONGEST_NAME, check=_check_name), Flag("what to call it; unique for the agent", "TEXT", "what")
+            TextKind(LONGEST_NAME, check=_check_name), Flag("what to call it; unique for the agent", "TEXT", "what")
         ),
     )
     description: str = field(
-        default="", metadata=setting(Text(), Flag("what it is for, in the forward schedule", "TEXT", "what"))
+        default="", metadata=setting(TextKind(), Flag("what it is for, in the forward schedule", "TEXT", "what"))
     )
     priority: Priority = field(
         default=Priority.IDLE,
@@ -323,12 +323,12 @@ class Reminder:
         default=False, metadata=setting(Switch(), Flag("send it even if you are busy or the ping budget is empty"))
     )
     source: Source = field(default=Source.CLI, metadata=origin(Word(Source)))
-    ref: str = field(default="", metadata=origin(Text()))
+    ref: str = field(default="", metadata=origin(TextKind()))
     """The file of a routine, as people see it."""
-    spec: str = field(default="", metadata=origin(Text()))
+    spec: str = field(default="", metadata=origin(TextKind()))
     """Which version of its role or file it is. See `definition.Version`."""
     status: Status = field(default=Status.ACTIVE, metadata=state(Word(Status)))
-    ended_reason: str = field(default="", metadata=state(Text()))
+    ended_reason: str = field(default="", metadata=state(TextKind()))
     asked: int = field(default=0, metadata=state(Whole(0, LONGEST_CHAIN)))
     """Where in its chain it is: so many times asked, and the next timer is the next link. 0 outside a chain."""
     fire_count: int = field(default=0, metadata=state(Whole(0)))
@@ -382,8 +382,8 @@ class Reminder:
 
 
 FIELDS: Final = fields_of(Reminder)
-SETTINGS: Final = tuple(one for one in FIELDS if one.part is Part.SETTING)
-STATE: Final = tuple(one for one in FIELDS if one.part is Part.STATE)
+SETTINGS: Final = tuple(one for one in FIELDS if one.part is FieldPart.SETTING)
+STATE: Final = tuple(one for one in FIELDS if one.part is FieldPart.STATE)
 
 
 def key_of(reminder_id: str) -> str:

@@ -56,7 +56,7 @@ PROBLEMS: Record[tuple[Problem, ...]] = Record(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class FileReminder:
     """One reminder that a file asks for. `place` names it in a problem: "routines/chores.md"."""
 
     name: str
@@ -71,7 +71,7 @@ class Wanted:
 
     source: Source
     where: str
-    reminders: tuple[Asked, ...] = ()
+    reminders: tuple[FileReminder, ...] = ()
     problems: tuple[Problem, ...] = ()
     readable: bool = True
 
@@ -154,7 +154,7 @@ class Seeding:
         self,
         agent: str,
         wanted: Wanted,
-        asked: Asked,
+        asked: FileReminder,
         existing: Sequence[Reminder],
         names: set[str],
         now: Instant,
@@ -229,7 +229,7 @@ def _is_news(old: Reminder, made: Reminder) -> bool:
 
 
 def _comes_back(before: Reminder, after: Reminder, same: bool) -> bool:
-    """Whether a reminder that does not fire any more does so again with this version of its file.
+    """Whether a reminder that has stopped fires again with this version of its file.
 
     One that was imported without its version cannot be compared with the file, so it stays as it was.
     """

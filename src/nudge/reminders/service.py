@@ -33,7 +33,8 @@ from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
-from nudge.reminders.store import ComingReminder, ListedReminder, ReminderStore
+from nudge.reminders.store import ReminderStore
+from nudge.reminders.tables import ComingReminder, ListedReminder
 from nudge.reminders.text import delivered_text
 from nudge.schedules import occurrences
 

@@ -1,7 +1,7 @@
 """Which slot is due, which is next, and what becomes of the reminder in between.
 
-Missed slots collapse: the latest one that has come stands for all before it. The next one is always in the future and
-on the schedule's own grid, however late this one was.
+Missed slots collapse: the latest one stands for all before it. The next one is always in the future and on the
+schedule's own grid, however late this one was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SCHEDULE_ENDED: Final = "Its schedule has ended."
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The slot to act on. `collapsed` earlier ones are done with by it; `too_late` means that it is missed as well."""
+    """The slot to act on. It stands for `collapsed` earlier ones; `too_late` means that it is missed as well."""
 
     slot_at: Instant
     collapsed: int
@@ -34,10 +34,10 @@ class Due:
 
 
 def due(reminder: Reminder, slot_at: Instant, now: Instant, *, moved_to: Instant | None = None) -> Due:
-    """What a timer of `slot_at` comes to at `now`.
+    """What is due at `now`, for a timer that was set for `slot_at`.
 
-    `moved_to` is set where a rule of restraint has moved the occurrence there: it keeps its slot, and only what came
-    after that time is lateness.
+    `moved_to` is the time to which a rule of restraint has moved the occurrence: it keeps its slot, and it is late only
+    after that time.
     """
     if moved_to is not None:
         late_us = late_by(moved_to, now)
@@ -65,9 +65,9 @@ def after_passing(
 
 
 def first_slot(reminder: Reminder, now: Instant) -> Instant | None:
-    """When an added, resumed or edited reminder is due; None where its schedule has nothing left.
+    """When an added, resumed or edited reminder is due; None if its schedule has ended.
 
-    A single time in the past is due at once. An idle check counts from now. In the middle of a chain the next link
+    A single time in the past is due at once. An idle check counts from now. In the middle of a chain the next question
     comes one rhythm from now.
     """
     if reminder.asked:

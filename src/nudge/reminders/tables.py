@@ -1,19 +1,46 @@
-"""Reminders in the database.
+"""Reminders in the database, and the row that a list needs of each.
 
-The rules' types are loaded when the first whole reminder is read or written; a list needs none of them.
+The rules' types are loaded when the first whole reminder is read or written, and the rows are named tuples: a command
+that lists reminders loads neither the rules nor dataclasses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nudge.database import Database, Row
 from nudge.instants import Instant
-from nudge.reminders.store import ComingReminder, ListedReminder
 
 if TYPE_CHECKING:
+    from nudge.database import Database, Row
     from nudge.reminders.reminder import Reminder, Source
+
+
+class ListedReminder(NamedTuple):
+    """`next_at` is when its timer is due; None while it is paused and after it has ended."""
+
+    id: str
+    agent: str
+    name: str
+    message: str
+    schedule_words: str
+    status: str
+    ended_reason: str
+    to_person: bool
+    source: str
+    tz: str
+    created_at: Instant
+    last_fired_at: Instant | None
+    fire_count: int
+    next_at: Instant | None
+
+
+class ComingReminder(NamedTuple):
+    """A reminder whose timer is set."""
+
+    reminder: Reminder
+    due_at: Instant
+    slot_at: Instant
 
 
 class ReminderTable:
@@ -29,8 +56,8 @@ class ReminderTable:
         return _reminder(row) if row else None
 
     async def lock(self, reminder_id: str) -> Reminder | None:
-        """The same, and nobody else changes it before the transaction around this ends. Take its timer first: who
-        fires it does so in that order."""
+        """The same, and nobody else changes it before the transaction around this ends. Take its timer first:
+        whoever fires it does so in that order."""
         if not await self._db.run("reminders_lock", {"id": reminder_id}):
             return None
         return await self.get(reminder_id)

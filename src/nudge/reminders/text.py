@@ -34,7 +34,7 @@ def check_template(message: str) -> None:
 
 
 def fill(message: str, values: Mapping[str, str]) -> str:
-    """The message with its variables filled in, once: what comes in is not looked at again.
+    """The message with its variables filled in, once: a value may contain braces.
 
     >>> fill("try {fire_count}, not {{fire_count}}", {"fire_count": "3"})
     'try 3, not {fire_count}'
@@ -91,7 +91,7 @@ def time_in_words(instant: Instant, now: Instant, zone: tzinfo) -> str:
 
 
 def with_condition(reminder: Reminder, task: str) -> str:
-    """The task with the condition that the agent judges first; the task alone where there is none to judge."""
+    """The task with the condition that the agent judges first, or the task alone."""
     condition = reminder.condition
     if condition is None or condition.prompt is None:
         return task
@@ -114,7 +114,7 @@ def with_condition(reminder: Reminder, task: str) -> str:
 
 
 def counted(text: str, count: int) -> str:
-    """A text that was delivered several times before anybody read it: `… (×3)`."""
+    """A text that was delivered several times before anybody read it ends with `(×3)`."""
     return f"{text} (×{count})" if count > 1 else text
 
 
@@ -131,7 +131,7 @@ def schedule_words(reminder: Reminder) -> str:
 def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
     """What was understood: the time with its zone and distance, and what repeats.
 
-    A misunderstanding can be seen here and nowhere else before it happens.
+    This is the only place where a person can see a misunderstanding before it happens.
     """
     if reminder.idle:
         return f"{schedule_words(reminder)}: when {reminder.agent} has had nothing to do for that long"

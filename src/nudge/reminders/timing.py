@@ -12,7 +12,7 @@ from nudge.durations import parse_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, as_instant, from_local, start_of_day, zone_of
 from nudge.phrases import Understood, understand, understand_duration
-from nudge.reminders.fields import Field, Flag, Text, Whole, ZoneName, read_record
+from nudge.reminders.fields import Field, Flag, TextKind, Whole, ZoneName, read_record
 from nudge.schedules import WAYS, WAYS_IN_WORDS, AnySchedule, At, Every, Making, Rrule, read_schedule
 from nudge.schedules.rrule import utc_stamp
 from nudge.schedules.rule_text import with_limits
@@ -21,10 +21,10 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:?\d\d.*", re.ASCII)
 _ISO_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 WHEN: Final = (
-    *(Field(way.name, Text(empty=False), flag=Flag(way.help, way.metavar, "when")) for way in WAYS.values()),
+    *(Field(way.name, TextKind(empty=False), flag=Flag(way.help, way.metavar, "when")) for way in WAYS.values()),
     Field("tz", ZoneName(), flag=Flag("the time zone, such as Europe/London (default: yours)", "ZONE", "when")),
     Field("count", Whole(1), flag=Flag("end after N times", "N", "when")),
-    Field("until", Text(empty=False), flag=Flag("end at this time", "TIME", "when")),
+    Field("until", TextKind(empty=False), flag=Flag("end at this time", "TIME", "when")),
 )
 """The fields of a schedule in words."""
 

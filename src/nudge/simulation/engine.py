@@ -17,12 +17,12 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.seeds import HomeSeeds
 from nudge.instants import DAY, HOUR, SECOND, Instant
-from nudge.model import Model
 from nudge.reminders.conditions import Question, Verdict
 from nudge.reminders.seeding import ROUTINES
 from nudge.simulation.channel import SimulatedPerson
 from nudge.simulation.home_copy import Belongings, carry_over
 from nudge.simulation.journal import Journal, JournalStore, Record, timeline_of
+from nudge.simulation.models import Answerers
 from nudge.simulation.person import Profile
 from nudge.simulation.timeline import Asked, Plan, Sample, Timeline
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
@@ -59,8 +59,8 @@ LONGEST_WAIT = 3600.0
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 Note = Callable[[Asked], None]
-MakeModels = Callable[[Callable[[], Instant], Note], tuple[Model | None, Model]]
-"""Given a clock and where to note calls: the model that is paid for, if any, and the rules."""
+MakeAnswerers = Callable[[Callable[[], Instant], Note], Answerers]
+"""Given a clock and where to note calls: who answers."""
 
 
 @dataclass
@@ -91,7 +91,7 @@ class Engine:
     options: Options
     prices: PriceTable
     belongings: Belongings
-    make_models: MakeModels
+    make_answerers: MakeAnswerers
     on_day: Callable[[int], None] = lambda days: None
 
     def run(self) -> Timeline:
@@ -106,15 +106,16 @@ class Engine:
             person = SimulatedPerson(self.plan, self.profile, store, clock)
             asked: list[Asked] = []
             conditions = Assumed()
-            model, rules = self.make_models(clock.now, asked.append)
+            answerers = self.make_answerers(clock.now, asked.append)
             ports = Ports(
                 store,
                 clock,
                 person,
                 DocumentsInMemory(HomeDocuments(self.home)),
-                rules,
                 self.prices,
-                model=model,
+                model=answerers.model,
+                model_for=answerers.model_for,
+                rules=answerers.rules,
                 conditions=conditions,
                 seeds=HomeSeeds(self.home),
                 new_id=ids_from(self.plan.seed),

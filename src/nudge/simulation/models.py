@@ -1,17 +1,19 @@
-"""Models for a simulation: they count what every question and answer is long, and what that costs."""
+"""Who answers in a simulation: every question and answer is counted in tokens, and what that costs is noted."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 
+from nudge.coach.answering import ModelFor, Rules, answer_by_rules
+from nudge.coach.facts import CoachFacts
 from nudge.coach.prompt_size import estimate
 from nudge.instants import Instant
-from nudge.model import Model, ModelReply, ModelRequest, Usage
+from nudge.model import Model, ModelReply, ModelRequest, StreamEvent, replay
 from nudge.simulation.timeline import Asked
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
+from nudge.tokens import TokenUse
 
 SCRIPTED = "scripted"
 SCHEMA_TOKENS = 400
@@ -30,57 +32,112 @@ class Rates:
         return request.model or self.routes.model(self.tier, request.purpose)
 
 
-class CountingModel:
-    """Another model's answers, with each call noted.
+@dataclass(frozen=True, slots=True)
+class Answerers:
+    """The model that is paid for, or one that is made from the facts of each question, if any; and the rules."""
 
-    `estimated` ones are the rules' answers with the tokens that a model would have read and written; a real model's
-    usage is taken as it says. `free` ones cost nothing, and their price is what a model would have asked for.
-    """
+    model: Model | None = None
+    model_for: ModelFor | None = None
+    rules: Rules = answer_by_rules
 
-    def __init__(
-        self,
-        inner: Model,
-        rates: Rates,
-        now: Callable[[], Instant],
-        note: Callable[[Asked], None],
-        *,
-        name: str,
-        estimated: bool = True,
-        free: bool = False,
-    ) -> None:
-        self._inner = inner
-        self._rates = rates
-        self._now = now
-        self._note = note
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Notes every call with its tokens and its price."""
+
+    rates: Rates
+    now: Callable[[], Instant]
+    note: Callable[[Asked], None]
+
+    def rules(self, facts: CoachFacts, request: ModelRequest) -> ModelReply:
+        """The rules' answer, which is free; noted is what a model would have cost."""
+        reply = answer_by_rules(facts, request)
+        self._note(request, self.rates.model(request), counted_usage(request, reply), free=True)
+        return reply
+
+    def priced_rules(self, facts: CoachFacts, request: ModelRequest) -> ModelReply:
+        """The rules' answer with the tokens that a model would have read and written."""
+        reply = answer_by_rules(facts, request)
+        usage, model = counted_usage(request, reply), self.rates.model(request)
+        self._note(request, model, usage)
+        return replace(reply, usage=usage, model=model)
+
+    def counted(self, request: ModelRequest, reply: ModelReply) -> ModelReply:
+        """A real model's answer, with the usage that it told."""
+        self._note(request, reply.model or self.rates.model(request), reply.usage)
+        return reply
+
+    def _note(self, request: ModelRequest, model: str, usage: TokenUse, *, free: bool = False) -> None:
+        cost = self.rates.prices.cost(model, usage)
+        self.note(Asked(self.now(), request.purpose.value, model, usage.prompt, usage.output, cost, free))
+
+
+class OneAnswerModel:
+    """A model that has one thing to say, and is counted like any other."""
+
+    def __init__(self, name: str, say: Callable[[ModelRequest], ModelReply]) -> None:
         self._name = name
-        self._estimated = estimated
-        self._free = free
+        self._say = say
 
     @property
     def name(self) -> str:
         return self._name
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        reply = await self._inner.complete(request)
-        model = self._rates.model(request)
-        if self._estimated:
-            counted = counted_usage(request, reply)
-            if not self._free:
-                reply = replace(reply, usage=counted, model=model)
-        else:
-            counted, model = reply.usage, reply.model or model
-        cost = self._rates.prices.cost(model, counted)
-        tokens_in = counted.input + counted.cache_read + counted.cache_write
-        self._note(Asked(self._now(), request.purpose.value, model, tokens_in, counted.output, cost, self._free))
-        return reply
+        return self._say(request)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        async for event in replay(self._say(request)):
+            yield event
+
+    async def close(self) -> None:
+        return None
+
+
+class CountedModel:
+    """Another model's answers, with each call noted."""
+
+    def __init__(self, inner: Model, counter: Counter) -> None:
+        self._inner = inner
+        self._counter = counter
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        return self._counter.counted(request, await self._inner.complete(request))
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        async for event in self._inner.stream(request):
+            yield self._counter.counted(request, event) if isinstance(event, ModelReply) else event
 
     async def close(self) -> None:
         await self._inner.close()
 
 
-def counted_usage(request: ModelRequest, reply: ModelReply) -> Usage:
+def by_rules(counter: Counter) -> Answerers:
+    """The rules alone."""
+    return Answerers(rules=counter.rules)
+
+
+def by_priced_rules(counter: Counter) -> Answerers:
+    """The rules in the place of a model, at its price."""
+
+    def model_for(facts: CoachFacts) -> Model:
+        return OneAnswerModel(SCRIPTED, lambda request: counter.priced_rules(facts, request))
+
+    return Answerers(model_for=model_for)
+
+
+def by_model(model: Model, counter: Counter) -> Answerers:
+    """A real model, which costs money."""
+    return Answerers(model=CountedModel(model, counter))
+
+
+def counted_usage(request: ModelRequest, reply: ModelReply) -> TokenUse:
     """The size of a question and its answer in tokens, estimated from their length; nothing counts as cached."""
-    asked = estimate(request.system) + sum(estimate(turn.text) for turn in request.turns)
-    if request.schema is not None:
-        asked += estimate(json.dumps(dict(request.schema), default=str)) + SCHEMA_TOKENS
-    return Usage(input=asked, output=estimate(reply.text))
+    asked = sum(estimate(text) for text in request.texts())
+    if request.schema is not None or request.tools:
+        asked += SCHEMA_TOKENS
+    return TokenUse(input=asked, output=estimate(reply.text))

@@ -21,10 +21,9 @@ from nudge.home.prices import load_prices
 from nudge.home.read_config import read_config
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
-from nudge.models.offline import OfflineModel
-from nudge.simulation.engine import Engine, MakeModels, Note
+from nudge.simulation.engine import Engine, MakeAnswerers, Note
 from nudge.simulation.home_copy import Belongings, copied_home, read_belongings
-from nudge.simulation.models import SCRIPTED, CountingModel, Rates
+from nudge.simulation.models import Answerers, Counter, Rates, by_model, by_priced_rules, by_rules
 from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
@@ -67,7 +66,7 @@ class Simulations:
         rates = Rates(
             load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier
         )
-        with self._models(config, rates) as make_models:
+        with self._answerers(config, rates) as make_answerers:
             engine = Engine(
                 self._plan(config, changes or {}),
                 self._profile,
@@ -75,7 +74,7 @@ class Simulations:
                 options_of(config, OWNER),
                 rates.prices,
                 self._belongings,
-                make_models,
+                make_answerers,
                 on_day,
             )
             return engine.run()
@@ -102,16 +101,16 @@ class Simulations:
         return choose(None, parse_goals(Document.decode(content).text).parsed).targets
 
     @contextmanager
-    def _models(self, config: Config, rates: Rates) -> Iterator[MakeModels]:
+    def _answerers(self, config: Config, rates: Rates) -> Iterator[MakeAnswerers]:
         match self._request.model:
             case "offline":
-                yield _offline(rates)
+                yield _counted(by_rules, rates)
             case "scripted":
-                yield _paid(OfflineModel(), rates, SCRIPTED, estimated=True)
+                yield _counted(by_priced_rules, rates)
             case _:
                 real = _real(config)
                 try:
-                    yield _paid(real, rates, real.name, estimated=False)
+                    yield _counted(lambda counter: by_model(real, counter), rates)
                 finally:
                     asyncio.run(real.close())
 
@@ -131,18 +130,11 @@ def simulations(request: Request) -> Iterator[Simulations]:
         yield Simulations(request, home, original, belongings)
 
 
-def _offline(rates: Rates) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return None, CountingModel(OfflineModel(), rates, now, note, name="offline", free=True)
+def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerers:
+    def answerers(now: Callable[[], Instant], note: Note) -> Answerers:
+        return make(Counter(rates, now, note))
 
-    return make
-
-
-def _paid(model: Model, rates: Rates, name: str, *, estimated: bool) -> MakeModels:
-    def make(now: Callable[[], Instant], note: Note) -> tuple[Model | None, Model]:
-        return CountingModel(model, rates, now, note, name=name, estimated=estimated), OfflineModel()
-
-    return make
+    return answerers
 
 
 def _real(config: Config) -> Model:

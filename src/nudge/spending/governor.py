@@ -8,7 +8,6 @@ spent on a guess.
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
@@ -20,7 +19,7 @@ from typing import Any
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
-from nudge.model import Model, ModelReply, ModelRequest, Purpose
+from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, ToolResult, ToolUse
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
@@ -44,17 +43,23 @@ LEAST_SHARE = 4
 MESSAGE_TOKENS = 12
 """For what stands around the text of one message."""
 TOOL_TOKENS = 700
-"""For what a service adds to a request with a schema; Anthropic says 290 to 530."""
+"""For what a service, or asking in words, adds to a request with a schema or tools; Anthropic says 290 to 530."""
+CALL_TOKENS = 100
+"""For what stands around one tool, its use or its result, names included."""
+IMAGE_TOKENS = 5_000
+"""For an image; Anthropic says at most 4,784."""
 
 
 def input_bound(request: ModelRequest) -> int:
     """More tokens than the request's input has: about twice as many for English."""
-    texts = [request.system, *(turn.text for turn in request.turns)]
+    texts = request.texts()
     around = MESSAGE_TOKENS * (len(texts) + 1)
-    if request.schema is not None:
-        texts.append(json.dumps(dict(request.schema), default=str))
-        around += TOOL_TOKENS
-    return around + sum(most_tokens(text) for text in texts)
+    blocks = [block for turn in request.turns for block in turn.content]
+    calls = len(request.tools) + sum(isinstance(block, ToolUse | ToolResult) for block in blocks)
+    if request.schema is not None or calls:
+        around += TOOL_TOKENS + CALL_TOKENS * calls
+    images = sum(isinstance(block, Opaque) and block.type == "image" for block in blocks)
+    return around + IMAGE_TOKENS * images + sum(most_tokens(text) for text in texts)
 
 
 class Spending:
@@ -146,7 +151,7 @@ class Spending:
         """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details."""
         asked = model or self._model
         if asked is None:
-            raise NotConfiguredError("There is no model to ask.", next_step="Set ANTHROPIC_API_KEY.")
+            raise NotConfiguredError("There is no model to ask.", next_step="See docs/models.md.")
         async with self.hold(
             agent,
             model=request.model,

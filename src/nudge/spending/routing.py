@@ -19,6 +19,8 @@ PURPOSES = ("heartbeat", "conversation", "briefing", "review", "summary", "work"
 STANDARD = "standard"
 PREMIUM = "premium"
 EVERY_TIER = "*"
+DEFAULT = "default"
+"""Stands for every purpose that a configuration does not name."""
 
 _STANDARD_ROUTES = {
     "heartbeat": HAIKU,
@@ -37,6 +39,8 @@ class Routes:
     >>> routes = Routes.of({"premium": {"review": "claude-opus-5-5"}, "*": {"summary": "claude-haiku-4-5"}})
     >>> routes.model("premium", "work"), routes.model("standard", "work"), routes.model("standard", "summary")
     ('claude-opus-5-5', 'claude-sonnet-5-5', 'claude-haiku-4-5')
+    >>> Routes.of({"*": {"default": "qwen3:8b"}}).model("premium", "work")
+    'qwen3:8b'
     """
 
     table: Mapping[str, Mapping[str, str]]
@@ -46,11 +50,9 @@ class Routes:
         """The defaults with a configuration laid over them: tier → purpose → model.
 
         The tier "*" is laid over all of them, and what a tier states itself over that. A tier that is not known yet is
-        added, with the standard routes where it states none.
+        added, with the standard routes where it states none. The purpose "default" stands for all that are not named.
         """
-        stated = dict(overlay or {})
-        for tier, routes in stated.items():
-            _check(tier, routes)
+        stated = {tier: _checked(tier, routes) for tier, routes in (overlay or {}).items()}
         everywhere = stated.pop(EVERY_TIER, {})
         defaults: dict[str, dict[str, str]] = {tier: dict(_STANDARD_ROUTES) for tier in (STANDARD, PREMIUM, *stated)}
         defaults[PREMIUM]["work"] = OPUS
@@ -67,14 +69,16 @@ class Routes:
         return self.table[tier][purpose]
 
 
-def _check(tier: str, routes: object) -> None:
+def _checked(tier: str, routes: object) -> dict[str, str]:
     if not isinstance(routes, Mapping):
         raise ConfigError(f"The routes of tier {tier!r} must be a section of purposes.")
     for purpose, model in routes.items():
-        if purpose not in PURPOSES:
+        if purpose not in (*PURPOSES, DEFAULT):
             raise ConfigError(
                 f"The routes of tier {tier!r} name the unknown purpose {purpose!r}.",
-                next_step=f"Use one of {', '.join(PURPOSES)}.",
+                next_step=f"Use one of {', '.join((*PURPOSES, DEFAULT))}.",
             )
         if not isinstance(model, str) or not model.strip():
             raise ConfigError(f"The route of tier {tier!r} for {purpose} needs the id of a model, not {model!r}.")
+    spread = {purpose: str(routes[DEFAULT]) for purpose in PURPOSES if DEFAULT in routes}
+    return spread | {purpose: model for purpose, model in routes.items() if purpose != DEFAULT}

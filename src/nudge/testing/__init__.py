@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from nudge.models.offline import OfflineModel
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop, run_virtual
 from nudge.stores.store import SqlStore
-from nudge.testing.anthropic_replies import Reply
 from nudge.testing.channel import RecordingChannel
-from nudge.testing.fakes import ScriptedApprover, ScriptedConditions
+from nudge.testing.fakes import OfflineModel, ScriptedApprover, ScriptedConditions
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
+from nudge.testing.model_server import Reply
 from nudge.testing.telegram_protocol import SentMessage
 
 if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
+    from nudge.testing.openai_server import FakeOpenAI
     from nudge.testing.telegram_server import FakeTelegram
 
 __all__ = [
     "FakeAnthropic",
+    "FakeOpenAI",
     "FakeTelegram",
     "Fault",
     "FaultKind",
@@ -40,7 +41,11 @@ __all__ = [
     "running",
 ]
 
-_PROGRAMS = {"FakeAnthropic": "anthropic_server", "FakeTelegram": "telegram_server"}
+_PROGRAMS = {
+    "FakeAnthropic": "anthropic_server",
+    "FakeOpenAI": "openai_server",
+    "FakeTelegram": "telegram_server",
+}
 
 
 def __getattr__(name: str) -> Any:

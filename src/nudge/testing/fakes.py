@@ -1,11 +1,79 @@
-"""Fakes of the small ports: an approver and conditions that do as they are told."""
+"""Fakes of the small ports: a model, an approver and conditions that do as they are told."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import Any, TypeAlias
 
+from nudge.model import (
+    ModelReply,
+    ModelRequest,
+    StopReason,
+    StreamEvent,
+    TextDelta,
+    ToolUse,
+    replay,
+    text_reply,
+)
 from nudge.progress.extensions import Approval, ExtensionRequest
 from nudge.reminders.conditions import Question, Verdict
+
+Said: TypeAlias = str | Mapping[str, Any] | ToolUse | ModelReply | Exception
+"""Words, the data of a form, a tool use, a whole reply, or an error to raise."""
+
+
+class OfflineModel:
+    """A model by script: it gives one answer after the other, remembers what it was asked, and costs nothing.
+
+    A function gets the request and says the answer. After the last answer it says `default`.
+
+    >>> import asyncio
+    >>> from nudge.model import ModelRequest, Purpose, user
+    >>> model = OfflineModel(ToolUse("t1", "read_file", {"path": "a.py"}), "Done.")
+    >>> request = ModelRequest(Purpose.WORK, "", (), (user("Fix it."),), 100)
+    >>> asyncio.run(model.complete(request)).stop_reason.value, asyncio.run(model.complete(request)).text
+    ('tool_use', 'Done.')
+    >>> [asked.turns[0].text for asked in model.requests]
+    ['Fix it.', 'Fix it.']
+    """
+
+    def __init__(self, *answers: Said | Callable[[ModelRequest], Said], default: Said = "") -> None:
+        self.answers = list(answers)
+        self.requests: list[ModelRequest] = []
+        self._default = default
+
+    @property
+    def name(self) -> str:
+        return "offline"
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        answer = self.answers.pop(0) if self.answers else self._default
+        said = answer(request) if callable(answer) else answer
+        match said:
+            case Exception():
+                raise said
+            case ModelReply():
+                return said
+            case ToolUse():
+                return ModelReply((said,), self.name, stop_reason=StopReason.TOOL_USE)
+            case str():
+                return text_reply(said, self.name)
+            case _:
+                return text_reply("", self.name, data=said)
+
+    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+        """Word by word."""
+        async for event in replay(await self.complete(request)):
+            if isinstance(event, TextDelta):
+                for word in re.findall(r"\S*\s*", event.text)[:-1]:
+                    yield TextDelta(word)
+            else:
+                yield event
+
+    async def close(self) -> None:
+        return None
 
 
 class ScriptedApprover:

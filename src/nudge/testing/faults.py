@@ -21,6 +21,8 @@ class FaultKind(StrEnum):
     DROP = "drop"  # the connection is cut without an answer
     TRUNCATE = "truncate"  # the connection is cut in the middle of an answer
     BROKEN_JSON = "broken_json"  # 200 with a body that is no JSON
+    CUT = "cut"  # a stream ends after some pieces, without a word about it
+    GIVE_UP = "give_up"  # a stream ends after some pieces with an error
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class Fault:
 
     `on` limits it to one method of the service (any, if empty), and `after` lets that many calls pass first.
     `retry_after` goes where the service puts it; a text is sent as it is, so an HTTP date or nonsense can be tried too.
+    `pieces` of a stream come before it is cut or given up.
 
     >>> Fault.status_of(429, retry_after=7).retry_after
     7
@@ -40,6 +43,7 @@ class Fault:
     message: str = ""
     on: str = ""
     after: int = 0
+    pieces: int = 0
 
     @classmethod
     def status_of(

@@ -19,11 +19,11 @@ from nudge.stores.store import SqlStore
 
 def meter_arguments(parser: argparse.ArgumentParser) -> None:
     budget_text.arguments(parser)
-    parser.add_argument("--detail", action="store_true", help="dollars, tokens and models as well")
+    parser.add_argument("--detail", action="store_true", help="also show dollars, tokens and models")
 
 
 def meter(args: argparse.Namespace) -> int:
-    """How much of today's budget is used, and whether the agent is awake.
+    """Show how much of today's budget is used, and whether the agent is awake.
 
     nudge budget              the meter, the state, and when it refreshes
     nudge budget --detail     with dollars, tokens and models
@@ -37,14 +37,14 @@ MOST_DAYS = 3660
 
 def history_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", type=int, default=30, metavar="N", help="how many days back (default: 30)")
-    parser.add_argument("--detail", action="store_true", help="dollars as well")
+    parser.add_argument("--detail", action="store_true", help="also show dollars")
     budget_text.arguments(parser)
 
 
 def history(args: argparse.Namespace) -> int:
-    """How much of each day's budget was used, a bar for each day."""
+    """Show how much of each day's budget was used, a bar for each day."""
     if not 1 <= args.days <= MOST_DAYS:
-        raise UsageError(f"--days takes 1 to {MOST_DAYS}.", next_step="See 'nudge budget history --help'.")
+        raise UsageError(f"--days must be from 1 to {MOST_DAYS}.", next_step="See 'nudge budget history --help'.")
     context = Context(args)
 
     async def work(store: SqlStore) -> Sequence[DaySpent]:
@@ -91,16 +91,16 @@ def top_up(args: argparse.Namespace) -> int:
 
 
 def set_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, top-ups not counted")
+    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, without top-ups")
     parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
     budget_text.arguments(parser)
 
 
 def set_(args: argparse.Namespace) -> int:
-    """Another budget or renewal for this window. What was spent stays spent, and today's share is computed anew.
+    """Change the budget or the renewal date of this window. What was spent stays spent; today's share is recomputed.
 
     nudge budget set --window 100 --renews 2026-12-01
-    nudge budget set                                    what nudge.toml says, in place of what was set by command
+    nudge budget set                                    go back to what nudge.toml says
     """
     budget = None if args.window is None else parse_money(args.window)
     renews = None if args.renews is None else _day(args.renews)

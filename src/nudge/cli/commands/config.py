@@ -13,11 +13,11 @@ from nudge.home.folder import Home
 
 
 def path_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def path(args: argparse.Namespace) -> int:
-    """Where the home and its files are."""
+    """Show where the home and its files are."""
     home = Home.find(given=args.home)
     paths = {
         "home": home.path,
@@ -37,7 +37,7 @@ def path(args: argparse.Namespace) -> int:
 
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def _toml(value: object) -> str:
 
 
 def check_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def check(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Make a home with commented templates: in --home, else NUDGE_HOME, else ~/.nudge. What is there is left alone."""
+"""Create a home with commented templates: in --home, else NUDGE_HOME, else ~/.nudge. Existing files stay untouched."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def run(args: argparse.Namespace) -> int:
     home = Home.find(given=args.home)
     made = make_home(home)
     for path in made:
-        out(f"made  {path}")
+        out(f"created  {path}")
     if not made:
-        note(f"Everything is there already in {home.path}.")
+        note(f"{home.path} has everything already.")
     note("\nNext:")
     note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, when you sleep, and your time zone")
-    note("  nudge chat                talk to the coach here, with no key and no account")
-    note(f"  keys go into {home.env_file}; 'nudge doctor' checks the set-up")
+    note("  nudge chat                talk to the coach here; needs no key and no account")
+    note(f"  put keys into {home.env_file}; 'nudge doctor' checks everything")
     return 0

@@ -1,8 +1,8 @@
-"""How many unasked messages may still reach the person.
+"""Show or set how many unasked messages may reach the person.
 
-nudge ping-budget          status and today's totals
+nudge ping-budget          show the level and today's totals
 nudge ping-budget 5        set the capacity
-nudge ping-budget 5 60     set the capacity and the minutes in which one ping comes back
+nudge ping-budget 5 60     set the capacity, and the minutes until one ping comes back
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from nudge.stores.store import SqlStore
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("capacity", nargs="?", type=int, metavar="CAPACITY", help="how many pings the bucket holds")
     parser.add_argument(
-        "refill_minutes", nargs="?", type=int, metavar="MINUTES", help="minutes in which one ping comes back"
+        "refill_minutes", nargs="?", type=int, metavar="MINUTES", help="minutes until one ping comes back"
     )
-    parser.add_argument("--agent", metavar="NAME", default="coach", help="whose (default: coach)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--agent", metavar="NAME", default="coach", help="the agent (default: coach)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,6 +46,6 @@ def run(args: argparse.Namespace) -> int:
         out_json(ping_status_json(budget, claims, context.now))
         return 0
     if args.capacity is not None:
-        note("Changed. What is in the bucket stays, up to the new capacity.")
+        note("Changed. The pings in the bucket stay, up to the new capacity.")
     out(ping_status(budget, claims, context.now))
     return 0

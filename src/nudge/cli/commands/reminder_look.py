@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nudge.reminders.conditions import Verdict
     from nudge.reminders.reminder import Reminder
     from nudge.reminders.service import Timed
-    from nudge.reminders.store import ListedReminder
+    from nudge.reminders.tables import ListedReminder
     from nudge.stores.store import SqlStore
 
 _LAST = 5

@@ -1,7 +1,7 @@
-"""Start the daemon in this terminal. Stop it with Ctrl-C, twice to stop at once, or with 'nudge stop' elsewhere.
+"""Start the daemon in this terminal. Ctrl-C stops it, a second Ctrl-C at once; so does 'nudge stop' elsewhere.
 
-nudge run                on Telegram if there is a bot token; else it writes here, and 'nudge chat' talks to it
-nudge run --terminal     talk to it right here, token or not
+nudge run                talk on Telegram if there is a bot token, else with 'nudge chat'
+nudge run --terminal     talk right here, with or without a token
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--terminal",
         action="store_true",
-        help="talk to the coach here, also if there is a bot token (makes a home if needed)",
+        help="talk to the coach here, also if there is a bot token (creates a home if needed)",
     )
     parser.add_argument(
         "--empty-database",
         action="store_true",
-        help="if the database is damaged, keep it aside and start with an empty one",
+        help="if the database is damaged, set it aside and start with an empty one",
     )
 
 

@@ -1,4 +1,4 @@
-"""What the daemon is doing. Exits with 5 if none runs."""
+"""Show what the daemon is doing, and what is wrong. Exits with 5 if no daemon runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nudge.home.folder import Home
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:

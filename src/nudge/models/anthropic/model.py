@@ -1,40 +1,54 @@
 """The Model port on Anthropic's SDK.
 
-The SDK costs more than a second to import and is therefore imported when a model is made, which happens only where
-there is a key. Its own retries are off: they sleep for as long as a server says.
+The SDK costs more than a second to import and is therefore imported when a model is made. Its own retries are off: they
+sleep for as long as a server says.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
-from nudge.backoff import Policy, RetryClock, SetbackError, parse_retry_after, persevere
-from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
-from nudge.model import ModelReply, ModelRequest
-from nudge.models.anthropic.messages import UnreadableReplyError, read_reply, to_body
-
-if TYPE_CHECKING:
-    import anthropic
+from nudge.backoff import RetryClock, SetbackError
+from nudge.errors import NotConfiguredError
+from nudge.model import ModelReply, ModelRequest, StreamEvent
+from nudge.models.anthropic.messages import PROVIDER, MessageStream, read_reply, to_body
+from nudge.models.failures import (
+    Failure,
+    Help,
+    RefusedError,
+    failure_of_refusal,
+    no_answer,
+    no_connection,
+    unreadable,
+)
+from nudge.models.remote import RemoteModel
+from nudge.models.wire import UnreadableReplyError, event_data
 
 PUBLIC_API = "https://api.anthropic.com"
 TIMEOUT_SECONDS = 120.0
 CONNECT_SECONDS = 10.0
-_KEY_STEP = "Put a valid key into .env as ANTHROPIC_API_KEY, or remove it to use the offline model."
+_HELP = Help(
+    "Anthropic",
+    "Put a valid key into .env as ANTHROPIC_API_KEY, or remove it to use the offline rules.",
+    "Check the model's name in nudge.toml, and ANTHROPIC_BASE_URL if it is set.",
+)
 
 
-class AnthropicModel:
-    """Asks a model over the Messages API.
+class AnthropicModel(RemoteModel):
+    """Asks a model over the Messages API: Anthropic's, or that of a compatible service.
 
-    It retries by the rows `model-…` of the back-off table, then raises ModelUnavailableError. No error holds the key,
-    nor leads to one that does.
+    No error holds the key, nor leads to one that does.
 
     >>> AnthropicModel("sk-ant-x", clock=None)
     AnthropicModel('https://api.anthropic.com')
     """
+
+    name = PROVIDER
 
     def __init__(
         self,
@@ -44,18 +58,20 @@ class AnthropicModel:
         base_url: str = PUBLIC_API,
         timeout: float = TIMEOUT_SECONDS,
     ) -> None:
+        super().__init__(clock=clock)
         if not re.fullmatch(r"[!-~]+", api_key):
-            raise NotConfiguredError("The Anthropic key is empty or has characters no key has.", next_step=_KEY_STEP)
+            raise NotConfiguredError("The Anthropic key is empty or has characters no key has.", next_step=_HELP.key)
         import anthropic
         import httpx2
 
         from nudge.tls import tls_context
 
         self._sdk = anthropic
+        self._http = httpx2
         self._key = api_key
-        self._clock = clock
         self._base_url = base_url
         self._timeout = timeout
+        self._help = _HELP if base_url == PUBLIC_API else replace(_HELP, service=base_url)
         patience = httpx2.Timeout(timeout, connect=min(timeout, CONNECT_SECONDS))
         self._client = anthropic.AsyncAnthropic(
             api_key=api_key,
@@ -67,89 +83,67 @@ class AnthropicModel:
         )
 
     @classmethod
-    def from_settings(cls, settings: Mapping[str, str], *, clock: RetryClock) -> AnthropicModel:
+    def from_settings(cls, settings: Mapping[str, str], *, clock: RetryClock) -> Self:
         """From ANTHROPIC_API_KEY and ANTHROPIC_BASE_URL (the public service, if it is not set)."""
-        return cls(
-            settings.get("ANTHROPIC_API_KEY", "").strip(),
-            clock=clock,
-            base_url=settings.get("ANTHROPIC_BASE_URL", "").strip() or PUBLIC_API,
-        )
+        key, base_url = (settings.get(name, "").strip() for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"))
+        return cls(key, clock=clock, base_url=base_url or PUBLIC_API)
 
     def __repr__(self) -> str:
         return f"AnthropicModel({self._base_url!r})"
 
-    @property
-    def name(self) -> str:
-        return "anthropic"
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        body = to_body(request)
-
-        async def attempt() -> ModelReply:
-            return await self._ask(body, request)
-
-        reply, attempts = await persevere(attempt, self._clock)
-        return replace(reply, details={**reply.details, "attempts": attempts})
-
-    async def check_key(self) -> None:
-        """Ask the service, once and for free, whether it takes the key."""
-        error: NudgeError | None = None
+    async def check(self) -> str:
+        failure: Failure | None = None
         try:
             async with asyncio.timeout(self._timeout):
                 await self._client.models.list(limit=1)
         except (self._sdk.APIError, TimeoutError, ValueError) as cause:
-            failure = self._failure(cause)
-            error = failure.error if isinstance(failure, SetbackError) else failure
-        if error is not None:
-            raise error
+            failure = self._failure(cause, None)
+        if failure is not None:
+            raise failure.error if isinstance(failure, SetbackError) else failure
+        return "Anthropic accepts the key" if self._base_url == PUBLIC_API else f"{self._base_url} answers"
 
     async def close(self) -> None:
         await self._client.close()
 
-    async def _ask(self, body: dict[str, Any], request: ModelRequest) -> ModelReply:
-        failure: SetbackError | NudgeError
+    async def _ask(self, request: ModelRequest) -> ModelReply:
         try:
             async with asyncio.timeout(self._timeout):
-                response = await self._client.messages.with_raw_response.create(**body)
+                response = await self._client.messages.with_raw_response.create(**to_body(request))
                 raw = await response.read()
             reply = read_reply(raw, request)
             return replace(reply, details={**reply.details, "request_id": response.headers.get("request-id", "")})
         except (self._sdk.APIError, TimeoutError, UnreadableReplyError) as cause:
-            failure = self._failure(cause)
+            failure = self._failure(cause, request)
         raise failure
 
-    def _failure(self, cause: Exception) -> SetbackError | NudgeError:
-        """What a failed attempt means, in words without secrets."""
-        if isinstance(cause, self._sdk.APIStatusError):
-            return self._failure_of_status(cause)
-        if isinstance(cause, (TimeoutError, self._sdk.APITimeoutError)):
-            words = f"The model did not answer within {self._timeout:g} s."
-        elif isinstance(cause, self._sdk.APIConnectionError):
-            words = "The connection to the model's service failed."
-        else:
-            words = "The answer of the model's service is not readable."
-        return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(words))
+    async def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        pieces = MessageStream(request)
+        try:
+            calls = self._client.messages.with_streaming_response
+            async with (
+                calls.create(**to_body(request), stream=True) as response,
+                aclosing(event_data(response.http_response)) as events,
+            ):
+                async for data in events:
+                    for found in pieces.feed(data):
+                        yield found
+            if pieces.done:
+                return
+            failure: Failure = unreadable(self._help.service)
+        except (self._sdk.APIError, self._http.TransportError, RefusedError, UnreadableReplyError) as cause:
+            failure = self._failure(cause, request)
+        raise failure
 
-    def _failure_of_status(self, cause: anthropic.APIStatusError) -> SetbackError | NudgeError:
-        status = cause.response.status_code
-        said = cause.api_message
-        words = said.replace(self._key, "<key>")[:300] if isinstance(said, str) and said else f"status {status}"
-        if status in (401, 403):
-            return NotConfiguredError(f"Anthropic does not accept the key ({words}).", next_step=_KEY_STEP)
-        if status == 404:
-            return NotConfiguredError(
-                f"The model's service does not know what was asked for ({words}).",
-                next_step="Check the model's name in nudge.toml, and ANTHROPIC_BASE_URL if it is set.",
-            )
-        wait = parse_retry_after(cause.response.headers.get("retry-after"), self._clock.now())
-        if status == 429:
-            error = ModelUnavailableError(f"The model's service asks for a pause ({words}).", retry_after=wait)
-            return SetbackError(Policy.MODEL_RATE, error)
-        if status >= 500:
-            error = ModelUnavailableError(f"The model's service is out of order ({words}).", retry_after=wait)
-            return SetbackError(Policy.MODEL_SERVER, error)
-        if status == 408:
-            return SetbackError(
-                Policy.MODEL_NETWORK, ModelUnavailableError(f"The model did not answer in time ({words}).")
-            )
-        return NudgeError(f"The model's service does not accept this question ({words}).")
+    def _failure(self, cause: Exception, request: ModelRequest | None) -> Failure:
+        if isinstance(cause, self._sdk.APIStatusError):
+            said = cause.api_message if isinstance(cause.api_message, str) else ""
+            cause = RefusedError(cause.response.status_code, said, cause.response.headers.get("retry-after"))
+        if isinstance(cause, RefusedError):
+            return failure_of_refusal(cause, request, self._help, now=self._clock.now(), key=self._key)
+        if isinstance(cause, (TimeoutError, self._sdk.APITimeoutError, self._http.TimeoutException)):
+            return no_answer(self._help.service, self._timeout)
+        if isinstance(cause, UnreadableReplyError) or type(cause) is self._http.SSEError:
+            return unreadable(self._help.service)
+        if isinstance(cause, (self._sdk.APIConnectionError, self._http.TransportError)):
+            return no_connection(self._help.service)
+        return unreadable(self._help.service)

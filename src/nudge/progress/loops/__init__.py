@@ -1,6 +1,6 @@
 """Loop detection: the same question with the same answer, again and again.
 
-`LoopDetector` is what there is to use; everything else is what it takes (`LoopTuning`) and gives (`LoopResult`).
+Use `LoopDetector`. It takes a `LoopTuning` and answers with a `LoopResult`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The loop detector: is this agent getting anywhere, or does it do the same again and again?"""
+"""The loop detector: is this agent getting anywhere, or does it do the same thing again and again?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,15 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.progress.loops.history import Call, CallHistory, Step
-from nudge.progress.loops.outcomes import FAILED, UNKNOWN, error_digest, result_digest, shows_trouble, standing
+from nudge.progress.loops.outcomes import (
+    FAILED,
+    UNKNOWN,
+    error_digest,
+    is_failure,
+    result_digest,
+    shows_trouble,
+    standing,
+)
 from nudge.progress.loops.repetition import find_failures, find_repetition, is_progress
 from nudge.progress.loops.signature import digest, parsed, signature
 from nudge.progress.loops.spoken import MessageWatch, OutputWatch
@@ -27,8 +35,8 @@ class LoopDetector:
     """Notices when an agent repeats itself, and says so more and more firmly.
 
     Without results, `threshold` identical calls among the last `window` are a loop. With results, a call counts only
-    if it brought the same as before: polling a job that moves, reading a file again after an edit and paging are
-    progress.
+    if it brought the same as before: polling a job that moves, reading a file again after an edit, paging, and tests
+    that fail less and less are progress.
 
     >>> detector = LoopDetector(threshold=3)
     >>> for _ in range(3):
@@ -63,8 +71,12 @@ class LoopDetector:
         self._output = OutputWatch()
         self._tools: dict[str, About] = {}
 
+    def __repr__(self) -> str:
+        return f"<LoopDetector with a threshold of {self._tuning.threshold}: {len(self._history)} calls remembered>"
+
     @property
     def tuning(self) -> LoopTuning:
+        """The numbers it goes by."""
         return self._tuning
 
     def record(
@@ -80,16 +92,16 @@ class LoopDetector:
         """Note a call and say whether it is part of a loop.
 
         `args` is a mapping or its raw JSON text. Give `result`, or `error` (a text or an exception) if it failed. A
-        call that is noted before it runs gets its result by `record_result`. Calls with the same `step` were asked for
-        in one breath, and identical ones among them count once. `changed` says whether the call changed the world
-        where its name does not tell, as with a shell; a repeated call never counts as a change.
+        call that is noted before it runs gets its result from `record_result`. Calls with the same `step` belong to one
+        turn of the model, and identical ones among them count once. `changed` says whether the call changed something,
+        if neither its name nor its command tells; a repeated call never counts as a change.
         """
         self._messages.clear()
         self._output.clear()
         args = parsed(args)
         sig = signature(tool, args, self._ignored)
         outcome = _outcome(result, error)
-        call = _in_the_same_breath(self._history.same(sig), step)
+        call = _in_the_same_turn(self._history.same(sig), step)
         if call is None:
             call = self._candidate(sig, tool, args, None, step)
             self._history.add(call)
@@ -106,10 +118,8 @@ class LoopDetector:
         error: object = None,
         changed: bool | None = None,
     ) -> LoopResult:
-        """Note what the last call of this tool with these arguments brought, once it is back.
-
-        A call that was never noted is noted now.
-        """
+        """Note what the last call of this tool with these arguments brought. A call that was never noted is noted
+        now."""
         args = parsed(args)
         sig = signature(tool, args, self._ignored)
         for call in reversed(self._history.same(sig)):
@@ -119,14 +129,14 @@ class LoopDetector:
         return self.record(tool, args, result=result, error=error, changed=changed)
 
     def peek(self, tool: str, args: object = None, *, step: Step | None = None) -> LoopResult:
-        """What `record` would say to this call if it brought the same as last time. Nothing is noted.
+        """Say what `record` would say to this call if it brought the same as last time. Changes nothing.
 
-        Ask before a call is made: do not make it where the action is REFUSE.
+        Ask before a call is made, and do not make it if the action is REFUSE.
         """
         args = parsed(args)
         sig = signature(tool, args, self._ignored)
         same = self._history.same(sig)
-        call = _in_the_same_breath(same, step)
+        call = _in_the_same_turn(same, step)
         if call is None:
             last = same[-1] if same else None
             call = self._candidate(sig, tool, args, last.outcome if last else None, step)
@@ -137,8 +147,8 @@ class LoopDetector:
         return answer(finding, action_at(self._escalation.level_of(finding), finding.kind, self._tuning), tool)
 
     def record_message(self, text: str) -> LoopResult:
-        """Note a message of the agent. The same one again without an action in between is a loop, and so is announcing
-        once more often, in whatever words, what is not done."""
+        """Note a message of the agent. The same one three times without an action in between is a loop, and so are four
+        announcements, in whatever words, of what it does not do."""
         self._output.clear()
         said, announced = self._messages.add(text)
         threshold = self._tuning.message_threshold
@@ -147,7 +157,7 @@ class LoopDetector:
         return self._say(LoopKind.MESSAGE, said, threshold)
 
     def record_output(self, text: str) -> LoopResult:
-        """Note a piece of the model's own output as it streams in; a call or a message ends the answer.
+        """Note a piece of the model's own output as it streams in. A call or a message ends the answer.
 
         Text that repeats itself is a loop, outside code fences, lists and tables.
         """
@@ -159,19 +169,19 @@ class LoopDetector:
         return self._say(LoopKind.OUTPUT, count, tuning.output_threshold, period)
 
     def record_person_message(self, text: str = "") -> None:
-        """The person has spoken: whatever the agent does next, it does for a new reason."""
-        del text  # what was said does not matter, only that it was
+        """Start over, because the person has spoken: what the agent does next has a new reason."""
+        del text  # what was said does not matter, only that something was
         self.reset()
 
     def reset(self) -> None:
-        """Forget everything, for instance after the context was compacted and files must be read anew."""
+        """Forget everything, for instance after the context was compacted and files must be read again."""
         self._history.clear()
         self._escalation.calm()
         self._messages.clear()
         self._output.clear()
 
     def to_json(self) -> dict[str, Any]:
-        """The state as plain JSON values, without the tuning."""
+        """The state as plain JSON values, without the tuning. Changes nothing."""
         return {
             "version": _VERSION,
             "history": self._history.to_json(),
@@ -189,7 +199,7 @@ class LoopDetector:
         *,
         tuning: LoopTuning | None = None,
     ) -> LoopDetector:
-        """A detector that goes on where another one was, perhaps with another tuning."""
+        """A detector that goes on from what `to_json` gave, perhaps with another tuning."""
         detector = cls(threshold, window, tuning=tuning)
         try:
             if data["version"] != _VERSION:
@@ -237,7 +247,7 @@ class LoopDetector:
         return answer(Finding(kind, "", count, count, period), action_at(count - threshold, kind, self._tuning))
 
     def _changes(self, tool: str, args: object) -> bool:
-        """Whether a call that is made for the first time changes something."""
+        """Whether a call made for the first time changes something."""
         command = command_of(args)
         if self._about(tool).changes:
             return command not in LOOKING
@@ -248,7 +258,7 @@ class LoopDetector:
         return self._history.candidate(sig, tool[:_LONGEST_NAME], outcome, _short(step), wait)
 
     def _about(self, tool: str) -> About:
-        """What is known of the tool, remembered for as many tools as anybody has."""
+        """What is known about a tool, remembered for as many tools as anybody has."""
         known = self._tools.get(tool)
         if known is None:
             known = self._tuning.about(tool)
@@ -259,9 +269,9 @@ class LoopDetector:
 
 
 def _outcome(result: object, error: object) -> str | None:
-    if error is None or error is False or (isinstance(error, str) and not error):
-        return None if result is UNKNOWN else result_digest(result)
-    return error_digest(error)
+    if is_failure(error):
+        return error_digest(error)
+    return None if result is UNKNOWN else result_digest(result)
 
 
 def _tell(call: Call, outcome: str | None, error: object) -> None:
@@ -274,8 +284,8 @@ def _short(step: Step | None) -> Step | None:
     return digest(step) if isinstance(step, str) and len(step) > _LONGEST_NAME else step
 
 
-def _in_the_same_breath(same: list[Call], step: Step | None) -> Call | None:
-    """The call among the newest that was asked for in this step. Steps may overlap, but not many of them."""
+def _in_the_same_turn(same: list[Call], step: Step | None) -> Call | None:
+    """The newest call of this step. Steps may overlap, but not many of them."""
     if step is None or not same:
         return None
     step = _short(step)

@@ -7,7 +7,7 @@ from typing import Any
 from nudge.progress.loops.outcomes import FAILED, UNSAID, Standing
 
 Step = int | str
-"""What calls made in one breath have in common: the number or the id of the model's turn."""
+"""What calls of one turn of the model have in common: the number or the id of that turn."""
 
 
 class Call:
@@ -50,8 +50,8 @@ class Call:
 class CallHistory:
     """The last `span` calls, in order and by signature.
 
-    `floor` is the serial of the last call that made progress: what lies before it is no evidence of a loop any more.
-    `longer` says whether the last wait was longer than the one before it.
+    `floor` is the serial of the last call that made progress: nothing before it is evidence of a loop. `longer` says
+    whether the last wait was longer than the one before it.
     """
 
     __slots__ = ("_by_sig", "_calls", "epoch", "floor", "last_wait", "longer", "next_serial", "span")
@@ -65,6 +65,9 @@ class CallHistory:
         self.last_wait = 0.0
         self._calls: list[Call] = []
         self._by_sig: dict[str, list[Call]] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
 
     def clear(self) -> None:
         self._calls.clear()
@@ -89,7 +92,7 @@ class CallHistory:
         return {call.sig for call in self._within(after, before)}
 
     def longest_wait(self, after: int, before: int) -> float:
-        """The longest wait between two serials; 0 where there was none."""
+        """The longest wait between two serials; 0 if there was none."""
         longest = 0.0
         for call in self._within(after, before):
             if call.wait > longest:

@@ -1,4 +1,5 @@
-"""What a call brought, as a digest: enough to see whether it is the same as last time, and nothing to leak."""
+"""What a call brought: a digest, enough to see whether it is the same as last time and nothing to leak, and for a
+failure how bad it is."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from nudge.progress.loops.signature import (
 
 
 class Unknown(Enum):
-    """The result of a call that is not back yet, or that nobody told."""
+    """The result of a call that is not back yet, or that nobody told us."""
 
     UNKNOWN = "unknown"
 
@@ -131,8 +132,8 @@ def _line(text: str) -> int | None:
 def result_digest(result: Any) -> str:
     """The same for two results that differ only in clock readings, durations, process ids, random names and addresses.
 
-    Of a long text only the two ends are read this closely; the middle counts as it is, so that the time this takes
-    does not grow with the text.
+    Only the two ends of a long text are read this closely; the middle counts as it is, so that the time does not grow
+    with the text.
     """
     text = result_text(result)
     if len(text) <= _HEAD + _TAIL:
@@ -143,6 +144,11 @@ def result_digest(result: Any) -> str:
 
 def result_text(result: Any) -> str:
     return result if type(result) is str else canonical(result, _lasting)
+
+
+def is_failure(error: object) -> bool:
+    """Whether an `error` argument says that the call failed: None, False and an empty text do not."""
+    return not (error is None or error is False or (isinstance(error, str) and not error))
 
 
 def error_digest(error: Any) -> str:

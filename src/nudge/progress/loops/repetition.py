@@ -1,8 +1,8 @@
 """The rules: when calls are a loop.
 
-One idea carries them: **the same question with the same answer**. A repeated call counts only if it brought the same as
-before; a call that brings something it never brought before is progress, and what lies before it is forgotten. After a
-change of the world (an edit that worked) looking again is right, and only failing again in the same way counts, half.
+They come down to one idea: **the same question with the same answer**. A repeated call counts only if it brought the
+same as before. A call that brings something new is progress, and everything before it is forgotten. After a change (an
+edit that worked) looking again is right, and only failing again in the same way counts, half.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ def is_progress(history: CallHistory, call: Call) -> bool:
 def find_repetition(history: CallHistory, call: Call, threshold: int, tuning: LoopTuning) -> tuple[Finding | None, int]:
     """The loop that this call completes, if any, and how often it was made inside the window.
 
-    Walks back over the calls that asked and brought the same without a break. An answer nobody told fits every other.
-    A change ends the row, unless the answer still speaks of trouble: then all that was tried between two changes is
-    one attempt, and an attempt counts half. So does a try after a longer wait than before, and one that failed right
-    again in other words. Waiting itself is a repetition only while nothing new is done in between.
+    Walks back over the calls that asked and brought the same without a break. An unknown answer fits every other. A
+    change ends the row, unless the answer still speaks of trouble: then all that was tried between two changes is one
+    attempt, and an attempt counts half. So does a try after a longer wait than before, and one that failed again right
+    away in other words. Waiting itself is a repetition only while nothing new is done in between.
     """
     floor, epoch, passing = history.floor, call.epoch, call.wait >= 0
     if call.serial == floor:
@@ -89,8 +89,8 @@ def find_failures(history: CallHistory, call: Call, tuning: LoopTuning) -> Findi
     """One tool that fails with the same error again and again, whatever it is given.
 
     Other tools in between do not matter; one success of this tool or another error of it ends the row, and so do the
-    window and a failure that is less bad than the one before it. Failures in one breath count once: a batch of guesses
-    is one guess. An error that says nothing (a bare exit code) may well be another one each time, so it takes twice as
+    window and a failure that is less bad than the one before it. Failures of one turn count once: a batch of guesses is
+    one guess. An error that says nothing (a bare exit code) may well be another one each time, so it takes twice as
     many.
     """
     if not call.failed:
@@ -116,12 +116,12 @@ def _finding(call: Call, count: int, period: int) -> Finding:
 
 
 def _fails_again(history: CallHistory, call: Call, one: Call, later: Call) -> bool:
-    """Whether a call that failed had failed before as well, and nothing but waiting lay between."""
+    """Whether a call that failed had failed before, with nothing but waiting in between."""
     return one.epoch == call.epoch and history.only_waits(one.serial, later.serial) and one.failed
 
 
 def _more(earlier: list[Call], call: Call, answer: str | None, since: int) -> int:
-    """How many of the calls before a row that suffices for a loop go on with it, back to a serial."""
+    """How many calls before a row that is long enough for a loop belong to it, back to a serial."""
     count, failing, epoch = 0, call.failed, None if call.trouble else call.epoch
     for one in reversed(earlier):
         outcome = one.outcome
@@ -136,8 +136,8 @@ def _more(earlier: list[Call], call: Call, answer: str | None, since: int) -> in
 def _backing_off(history: CallHistory, call: Call, earlier: list[Call], needed: int) -> int:
     """How much less a row of tries counts because each came after a longer wait than the one before: half of each.
 
-    Whoever backs off is not hammering. The newest wait decides: who waits no longer than last time has stopped. Whoever
-    does other things in between does not wait.
+    An agent that backs off is not hammering. The newest wait decides: one that waits no longer than last time has
+    stopped backing off. An agent that does other things in between does not wait.
     """
     if not history.longer or call.wait >= 0 or len(earlier) < 2:
         return 0
@@ -168,10 +168,10 @@ def _repeated_between(history: CallHistory, call: Call, evidence: list[Call]) ->
 def _find_alternation(
     history: CallHistory, earlier: list[Call], call: Call, threshold: int, tuning: LoopTuning
 ) -> Finding | None:
-    """One call whose answers come round in a circle: on, off, on, off, on, off.
+    """One call whose answers go round in a circle: on, off, on, off, on, off.
 
-    A value that goes up and down is no circle; only an exact one is, and only if after its first round nothing was
-    changed and nothing else got on. How far apart the answers lie does not matter while all of them are remembered.
+    A value that goes up and down is no circle. Only an exact one is, and only if nothing was changed and nothing else
+    made progress after its first round. How far apart the answers lie does not matter while all are remembered.
     """
     if len(earlier) + 1 < 2 * threshold:
         return None

@@ -12,7 +12,7 @@ from nudge.progress.tools import CHANGING_TOOLS, PASSING_TOOLS, READING_TOOLS, f
 
 
 class About(NamedTuple):
-    """What is known of a tool: its threshold (0: never a loop), whether it changes something or only passes time."""
+    """What is known about a tool: its threshold (0: never a loop), and whether it changes something or only waits."""
 
     threshold: int
     changes: bool
@@ -21,25 +21,24 @@ class About(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoopTuning:
-    """The thresholds of the loop detector; every one can be changed.
+    """The numbers of the loop detector.
 
-    `threshold` identical calls among the last `window` calls are a loop. What happens in cycles of up to `max_cycle`
-    calls may lie further apart: each call of the cycle may be followed by `noise` others. `max_cycle=1` switches that
-    off.
+    `threshold` identical calls among the last `window` calls are a loop. Cycles of up to `max_cycle` calls may lie
+    further apart: each call of the cycle may be followed by `noise` others. `max_cycle=1` switches that off.
 
-    `tool_thresholds` gives tools their own threshold by name or pattern, the first that fits: a tool for waiting may
-    answer the same for long. A threshold of 0 means that this tool is never a loop.
+    `tool_thresholds` gives tools a threshold of their own, by name or pattern, the first that fits: a tool that waits
+    may answer the same for long. A threshold of 0 means that this tool is never a loop.
 
     `error_threshold` failures of one tool with the same error are a loop even if the arguments differ each time.
 
     A loop is first answered with a nudge, after `warn_after` more repetitions with a warning, and after `refuse_after`
     with a refusal, unless `refuse` is off. `recovery` steps in a row outside the loop are a change of course.
 
-    `changing_tools` are names or patterns, in small letters, of the tools that change something. Looking again after
-    a change is not a repetition; failing again in the same way after one counts half.
+    `changing_tools` are names or patterns, in small letters, of the tools that change something. Looking again after a
+    change is not a repetition; failing again in the same way counts half.
 
-    `passing_tools` are those that only let time pass, press a key or click: their answers say nothing, so they are
-    repeated only while nothing new is done in between.
+    `passing_tools` only let time pass, press a key or click. Their answers say nothing, so they count as repeated only
+    while nothing new is done in between.
 
     `volatile_keys` are names of arguments that do not make a call a different one, besides the usual ones.
 

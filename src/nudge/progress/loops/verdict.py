@@ -24,7 +24,7 @@ class LoopAction(StrEnum):
 
 class LoopKind(StrEnum):
     """CALL: one call again and again. CYCLE: several calls in turn. ERROR: one tool, other arguments, the same error.
-    MESSAGE: the agent says the same and does nothing. ANNOUNCEMENT: it says in ever other words what it will do.
+    MESSAGE: the agent says the same and does nothing. ANNOUNCEMENT: it keeps saying, in other words, what it will do.
     OUTPUT: the model's own words repeat themselves."""
 
     CALL = "call"
@@ -39,8 +39,8 @@ class LoopKind(StrEnum):
 class LoopResult:
     """The answer to one record or peek.
 
-    `count` is how often the same has happened, this time included; `period` is the length of the cycle, 1 where one
-    thing is repeated. `message` says what was seen, `advice` what to do instead; both are empty where all is well.
+    `count` is how often the same has happened, this time included; `period` is the length of the cycle, 1 if one thing
+    is repeated. `message` says what was seen, `advice` what to do instead; both are empty if all is well.
     """
 
     is_loop: bool = False
@@ -54,13 +54,13 @@ class LoopResult:
 
     @property
     def text(self) -> str:
-        """The message and the advice as one text for the model. It never quotes the arguments: a repeated call that
-        is shown to the model once more is one more reason to repeat it."""
+        """The message and the advice as one text for the model. It never quotes the arguments: seeing a repeated call
+        again is one more reason to repeat it."""
         return f"{self.message}. {self.advice}" if self.is_loop else ""
 
 
 class Finding(NamedTuple):
-    """A loop before it is decided how strictly to answer it. `times` counts calls, `repeats` whole rounds."""
+    """A loop that was found, before it is answered. `times` counts calls, `repeats` whole rounds."""
 
     kind: LoopKind
     key: str
@@ -110,12 +110,12 @@ _STEPS = {
         "you are waiting for something, wait once and long enough instead of asking again."
     ),
     LoopKind.CYCLE: (
-        "You are going round in a circle of {period} calls that bring nothing new. Say what you have learned from "
-        "them, then take a step that is not among them."
+        "You are going round in a circle of {period} calls that bring nothing new. Say what you learned from them, "
+        "then do something else."
     ),
     LoopKind.ERROR: (
-        "Other arguments do not help. Find out why it fails before you try again: read what you assume, or use another "
-        "tool."
+        "Other arguments do not help. Find out why it fails before you try again: check what you assume, or use "
+        "another tool."
     ),
     LoopKind.MESSAGE: "Do what you announce, ask the person, or finish.",
     LoopKind.ANNOUNCEMENT: "Do what you announce, ask the person, or finish.",
@@ -127,18 +127,18 @@ def _advice(kind: LoopKind, action: LoopAction, count: int, period: int) -> str:
     steps = _STEPS[kind].format(period=period)
     match action:
         case LoopAction.WARN:
-            return f"You have been told before, and it still goes on. Stop here and think again. {steps}"
+            return f"You were told before, and it goes on. Stop and think again. {steps}"
         case LoopAction.REFUSE if kind in (LoopKind.CALL, LoopKind.CYCLE):
-            return f"This call is refused because it has brought nothing new for {count} times. {steps}"
+            return f"This call is refused because it brought nothing new in {count} tries. {steps}"
         case LoopAction.REFUSE:
-            return f"This ends here, because nothing new has come for {count} times. {steps}"
+            return f"This ends here, because nothing new came in {count} tries. {steps}"
         case _:
             return steps
 
 
 @dataclass(slots=True)
 class Escalation:
-    """How far one loop has been answered. A loop is known by its calls; each further round of one makes it stricter."""
+    """How strictly a loop was answered so far. A loop is known by its calls; each further round makes it stricter."""
 
     since: dict[str, int] = field(default_factory=dict)  # loop's call → the round in which it was first spoken of
     level: int = 0
@@ -163,7 +163,8 @@ class Escalation:
         return self.level
 
     def step_outside(self, step: Step | None, recovery: int) -> None:
-        """Something else was done. Once or twice is a detour; `recovery` steps in a row are a change of course."""
+        """Note that something else was done. Once or twice is a detour; `recovery` steps in a row are a change of
+        course."""
         if not self.since:
             return
         if step is None or self.away == 0 or step != self.away_step:
@@ -182,9 +183,9 @@ class Escalation:
 
 
 def action_at(level: int, kind: LoopKind, tuning: LoopTuning) -> LoopAction:
-    """The answer to a loop that has gone on for `level` rounds after it was first spoken of.
+    """The answer to a loop that went on for `level` rounds after it was first mentioned.
 
-    A tool that fails whatever it is given is warned of and never refused: the next arguments may be the right ones.
+    A tool that fails whatever it is given is warned about and never refused: the next arguments may be the right ones.
     """
     if level >= tuning.refuse_after and tuning.refuse and kind is not LoopKind.ERROR:
         return LoopAction.REFUSE
