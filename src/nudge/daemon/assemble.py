@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,16 +126,17 @@ class Daemon:
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
         self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
-        self.coach = self._coach(ports, options)
-        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
         self.dispatcher = Dispatcher(
             store,
             clock,
-            self._handlers(ports),
+            {},
             owner=options.owner,
             longest_wait=options.longest_wait,
-            on_failure=self.coach.notices.failed,
+            on_failure=lambda timer, error, now: self.coach.notices.failed(timer, error, now),
         )
+        self.watch = DocumentWatch(store, clock, self.documents, self.dispatcher.poke)
+        self.coach = self._coach(ports, options)
+        self.dispatcher.handlers.update(self._handlers(ports))
         self._is_coach = ports.is_coach
         self._adopted: set[str] = set()
         self._started = clock.now()
@@ -153,7 +154,7 @@ class Daemon:
             Governors(self.gate, self.delivery, self.reminders, answering, spending),
             ports.outside,
             CoachOptions(options.rhythm, options.secrets),
-            self.poke,
+            self.dispatcher.poke,
         )
 
     def _handlers(self, ports: Ports) -> dict[str, Handler]:
@@ -198,8 +199,9 @@ class Daemon:
         await self.adopt()
         self.poke()
 
-    async def run(self) -> None:
-        await self.dispatcher.run()
+    def run(self) -> Coroutine[Any, Any, None]:
+        """Fire what is due until `stop`."""
+        return self.dispatcher.run()
 
     def poke(self) -> None:
         self.dispatcher.poke()
