@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nudge.coach.document_files import GOALS
+from nudge.coach.documents import GOALS
 from nudge.coach.messages import Replies
 from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_files import MEMORY, DocumentTexts
+from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.person_documents import PersonDocuments

@@ -10,10 +10,9 @@ from nudge.attention.gate import Gate
 from nudge.clock import Clock
 from nudge.coach.answering import Answering, ModelFor, Rules, answer_by_rules
 from nudge.coach.coach import Coach, CoachOptions, Governors
-from nudge.coach.document_files import DocumentFiles
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
-from nudge.coach.person_documents import DocumentWatch, PersonDocuments
+from nudge.coach.person_documents import DocumentFiles, DocumentWatch, PersonDocuments
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model

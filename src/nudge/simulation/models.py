@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nudge.coach.answering import Ask, ModelFor, Rules, RulesAnswer, answer_by_rules, rules_reply
 from nudge.coach.facts import CoachFacts
-from nudge.coach.prompt_text import estimate
+from nudge.coach.prompts import estimate
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, StreamEvent, replay
 from nudge.simulation.timeline import Asked
