@@ -17,7 +17,7 @@ from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import TURNS, Conversation, as_turn
-from nudge.coach.document_writes import KIND as PAGES
+from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.heartbeat import KIND as HEARTBEAT
@@ -114,7 +114,7 @@ class Coach:
             commands.KIND: as_turn(self.store, self._clock, self.commands.turn),
             LETTERS: as_turn(self.store, self._clock, self.background.run),
             TIMEOUT: self.review.timed_out,
-            PAGES: self.writes.retry,
+            DOCUMENT_WRITES: self.writes.retry,
             HEARTBEAT: self.heartbeat.beat,
             BRIEFING: self.briefings.tell,
             NOTICE: self.notices.tell,

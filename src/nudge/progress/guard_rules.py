@@ -24,7 +24,7 @@ from nudge.progress.guard_values import (
     ToolVerdict,
 )
 from nudge.progress.injection import Nudge, Told, Urgency
-from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector, LoopResult
+from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector
 from nudge.progress.loops.history import Step
 from nudge.progress.loops.outcomes import is_failure
 from nudge.progress.loops.signature import parsed
@@ -47,7 +47,6 @@ H = TypeVar("H")
 
 STATE_VERSION = 1
 
-_URGENCY = {LoopAction.NUDGE: Urgency.HINT, LoopAction.WARN: Urgency.WARNING, LoopAction.REFUSE: Urgency.CRITICAL}
 
 _EXPLORED = "Exploring has used its share of the budget. Go on with what you know: plan, edit or report."
 _EDITED = "Editing has used its share of the budget. Test what you have, and finish."
@@ -224,12 +223,12 @@ class GuardRules(Generic[H]):
             changed = True
         loop = self.loops.record(name, args, result=result, error=error, step=self._step(step), changed=changed)
         report = self.phases.record_tool(name, args, looping=loop.is_loop, failed=failed)
-        return self._told.choose((*_nudges(loop), *report.nudges))
+        return self._told.choose((*loop.nudges, *report.nudges))
 
     def said(self, text: str) -> tuple[Nudge, ...]:
         """Note what the model wrote, and return what to tell it if it repeats itself or only announces."""
         self.phases.record_message(text)
-        return self._told.choose(_nudges(self.loops.record_message(text)))
+        return self._told.choose(self.loops.record_message(text).nudges)
 
     def compacted(self, tokens: int) -> None:
         """Note that the conversation was cut down to this many tokens. Files may be read again."""
@@ -446,7 +445,3 @@ def budget_of(state: Mapping[str, Any]) -> RunBudget:
 
 def not_a_state(error: Exception) -> UsageError:
     return UsageError(f"This is not the state of a guard: {error!r}.", next_step="Start with a new guard.")
-
-
-def _nudges(loop: LoopResult) -> tuple[Nudge, ...]:
-    return (Nudge(loop.text, _URGENCY[loop.action]),) if loop.is_loop else ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
 from nudge.coach.answering import Ask, ModelFor, Rules, RulesAnswer, answer_by_rules, rules_reply
@@ -86,7 +86,7 @@ class OneAnswerModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         return self._say(request)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         async for event in replay(self._say(request)):
             yield event
 
@@ -108,7 +108,7 @@ class CountedModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         return self._counter.counted(request, await self._inner.complete(request))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         async for event in self._inner.stream(request):
             yield self._counter.counted(request, event) if isinstance(event, ModelReply) else event
 

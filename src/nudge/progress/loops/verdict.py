@@ -7,6 +7,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from nudge.progress.injection import Nudge, Urgency
 from nudge.progress.loops.history import Step
 from nudge.progress.loops.tuning import LoopTuning
 
@@ -20,6 +21,9 @@ class LoopAction(StrEnum):
     NUDGE = "nudge"
     WARN = "warn"
     REFUSE = "refuse"
+
+
+_URGENCY = {LoopAction.NUDGE: Urgency.HINT, LoopAction.WARN: Urgency.WARNING, LoopAction.REFUSE: Urgency.CRITICAL}
 
 
 class LoopKind(StrEnum):
@@ -57,6 +61,11 @@ class LoopResult:
         """The message and the advice as one text for the model. It never quotes the arguments: seeing a repeated call
         again is one more reason to repeat it."""
         return f"{self.message}. {self.advice}" if self.is_loop else ""
+
+    @property
+    def nudges(self) -> tuple[Nudge, ...]:
+        """The text as a nudge, the more urgent the stricter; none if all is well."""
+        return (Nudge(self.text, _URGENCY[self.action]),) if self.is_loop else ()
 
 
 class Finding(NamedTuple):
