@@ -23,7 +23,7 @@ from pathlib import Path
 from time import perf_counter
 
 from nudge.coach.facts import DueReminder
-from nudge.coach.prompt_text import estimate
+from nudge.coach.prompts import estimate
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home

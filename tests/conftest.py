@@ -21,8 +21,17 @@ settings.register_profile("nudge", deadline=None, max_examples=60)
 settings.register_profile("quick", deadline=None, max_examples=10)
 settings.load_profile(os.environ.get("NUDGE_TEST_PROFILE", "nudge"))
 
-WHOLE_LIVES = ("tests/faults/", "tests/simulation/test_simulation.py", "tests/coach/test_restarts.py")
-"""Tests that live days or weeks: seconds each."""
+WHOLE_LIVES = (
+    "tests/faults/",
+    "tests/simulation/test_simulation.py",
+    "tests/coach/test_restarts.py",
+    "tests/coach/test_crash.py",
+    "tests/schedules/test_oracle.py",
+)
+"""Tests that live days or weeks, or try very many cases: seconds each."""
+
+EDGES = tuple(f"tests/{room}/" for room in ("channels", "cli", "daemon", "home", "models", "project", "testing"))
+"""Tests of programs, files and real sockets. What is left are rules and use cases."""
 
 
 @pytest.hookimpl(wrapper=True)
@@ -38,11 +47,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         names = getattr(item, "fixturenames", ())
         chosen = getattr(item, "callspec", None)
-        if "postgres_server" in names or (chosen and "postgres" in chosen.params.values()):
+        kinds = {value for value in chosen.params.values() if isinstance(value, str)} if chosen else set()
+        if "postgres_server" in names or "postgres" in kinds:
             item.add_marker("postgres")
+        if "sqlite" in kinds:
+            item.add_marker("slow")  # the same test runs on the store in memory
         if "cli" in names:
             item.add_marker("process")
-        if item.nodeid.startswith(WHOLE_LIVES):
+        if item.nodeid.startswith(WHOLE_LIVES + EDGES):
             item.add_marker("slow")
 
 

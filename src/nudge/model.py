@@ -11,7 +11,7 @@ back as `ToolUse` blocks; the caller does it and sends the results in the next t
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeAlias
@@ -254,7 +254,7 @@ class Model(Protocol):
 
     async def complete(self, request: ModelRequest) -> ModelReply: ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """The answer as it is written. The last event is the reply.
 
         A stream that breaks after its first words raises: the words are out, and only the caller knows what to do with
@@ -266,7 +266,7 @@ class Model(Protocol):
     async def close(self) -> None: ...
 
 
-async def replay(reply: ModelReply) -> AsyncIterator[StreamEvent]:
+async def replay(reply: ModelReply) -> AsyncGenerator[StreamEvent, None]:
     """A finished reply as a stream, for models that have nothing to wait for."""
     for block in reply.content:
         if isinstance(block, Text) and block.text and reply.data is None:

@@ -74,7 +74,7 @@ def test_with_the_budget_off_nothing_is_said_about_pings_left() -> None:
 
 
 @pytest.mark.parametrize(
-    "idea", ["refills with time", "which background tasks come next", "two regrets", "marked critical", "(silent)"]
+    "idea", ["refills over time", "which background tasks come next", "two regrets", "marked critical", "(silent)"]
 )
 def test_the_stable_part_explains(idea: str) -> None:
     assert idea in PING_GUIDANCE

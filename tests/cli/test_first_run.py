@@ -83,7 +83,7 @@ def test_errors_name_the_next_step(fresh: CliHere, words: list[str], code: int, 
         pytest.param(["why", "nothing-like-that"], 3, "nudge log", id="nothing to explain"),
         pytest.param(["why", "9" * 30], 3, "nudge log", id="a number no outcome has"),
         pytest.param(["why", "²"], 3, "nudge log", id="a digit that is no number"),
-        pytest.param(["why", "13pm"], 3, "nor a time", id="no such hour"),
+        pytest.param(["why", "13pm"], 3, "no time", id="no such hour"),
         pytest.param(["why", "--limit", "0"], 2, "nudge why --help", id="none of them"),
         pytest.param(["log", "--limit", "-1"], 2, "nudge log --help", id="less than none"),
         pytest.param(["log", "--limit", "9" * 30], 2, "nudge log --help", id="more than there can be"),
@@ -239,5 +239,5 @@ def test_a_daemon_that_does_not_answer_is_named_with_the_way_to_end_it(home: Cli
     lock = HomeLock.acquire(Home(home.home), "hung", Instant(0))
     said = home("stop", code=1).stderr
     lock.release()
-    assert f"Process {os.getpid()} still runs" in said
+    assert f"Process {os.getpid()} is still running" in said
     assert f"kill -9 {os.getpid()}" in said

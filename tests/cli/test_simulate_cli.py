@@ -108,7 +108,7 @@ def test_an_agent_that_is_no_coach_has_its_reminders_and_nothing_of_the_coachs(h
 def test_without_a_home_it_shows_the_coach_of_init_and_makes_none(cli: Cli) -> None:
     done = cli("simulate", *WEEK)
     assert "Summary of 2 days" in done.stdout
-    assert "There is no home" in done.stderr
+    assert "No home at" in done.stderr
     assert not cli.home.exists()
 
 
@@ -209,11 +209,11 @@ def test_a_long_run_says_how_far_it_is(cli: Cli) -> None:
         (("--person", "nobody"), 3, "There is no person called 'nobody'"),
         (("--person", "missing.yaml"), 3, "There is no file missing.yaml"),
         (("--agent", "other"), 3, "There is no agent called 'other'"),
-        (("--model", "real"), 4, "A real model needs a key"),
+        (("--model", "real"), 4, "--model real needs a key"),
         (("--compare", "ping_budget"), 2, "'ping_budget' is nothing to compare with"),
         (("--compare", "ping_buget=off"), 2, "Did you mean 'ping_budget'?"),
-        (("--compare", "heartbeat=soon"), 2, "--compare coach.heartbeat: 'soon' is not a duration"),
-        (("--compare", "ping_budget=off", "--html", "x.html"), 2, "A page shows one run"),
+        (("--compare", "heartbeat=soon"), 2, "--compare coach.heartbeat: expected a duration"),
+        (("--compare", "ping_budget=off", "--html", "x.html"), 2, "--html shows one run"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_the_next_step(cli: Cli, words: tuple[str, ...], code: int, says: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside, SignOfLife, TextHistory
 from nudge.coach.person_documents import DocumentWatch
-from nudge.coach.prompt_text import estimate
+from nudge.coach.prompts import estimate
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.instants import Instant, to_datetime

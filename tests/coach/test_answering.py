@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.answering import MODEL_OUTAGE, Answering, Outage, answer_by_rules
+from nudge.coach.answering import MODEL_OUTAGE, Answering, Outage, rules_reply
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import (
@@ -34,6 +34,10 @@ FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="hmm")
 REQUEST = ModelRequest(Purpose.CONVERSATION, "", (cached("system"),), (user("hmm"),), 100)
 
 
+def ask() -> ModelRequest:
+    return REQUEST
+
+
 def in_answering(
     folder: Path, script: Callable[[Answering, ScriptedModel, World], Awaitable[None]], *answers: Any
 ) -> None:
@@ -51,7 +55,7 @@ def at(minutes: float) -> Instant:
 
 def test_without_a_spender_the_rules_answer_and_never_sleep(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
-        reply = await world.answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
+        reply = await world.answering.answer(AGENT, FACTS, ask, NOON, waited_for=False)
         assert reply.model == "offline"
         assert not reply.stand_in
         assert "can't reach" not in str(reply.data)
@@ -71,7 +75,7 @@ def test_without_a_spender_the_rules_answer_and_never_sleep(tmp_path: Path) -> N
 )
 def test_somebody_who_waits_is_answered_at_once(tmp_path: Path, error: NudgeError) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
-        reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
+        reply = await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)
         assert (reply.model, reply.stand_in) == ("offline", True)
         assert isinstance(reply.data, dict)
 
@@ -94,12 +98,12 @@ def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
 ) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(ModelUnavailableError, match="503"):
-            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, NOON, waited_for=False)
         if answered:
-            assert (await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=False)).model == "offline"
+            assert (await answering.answer(AGENT, FACTS, ask, at(minutes), waited_for=False)).model == "offline"
         else:
             with pytest.raises(ModelUnavailableError):
-                await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=False)
+                await answering.answer(AGENT, FACTS, ask, at(minutes), waited_for=False)
         outage = await world.store.records.get(AGENT, MODEL_OUTAGE)
         assert outage is not None
         assert outage.since == NOON
@@ -110,7 +114,7 @@ def test_what_nobody_waits_for_is_answered_by_the_rules_after_a_heartbeat(
 def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         for minutes, model, calls in ((0, "offline", 1), (1, "offline", 1), (4.9, "offline", 1), (5, MODEL, 2)):
-            reply = await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
+            reply = await answering.answer(AGENT, FACTS, ask, at(minutes), waited_for=True)
             assert (reply.model, len(spender.calls)) == (model, calls)
 
     in_answering(tmp_path, script, AWAY, "Hello")
@@ -118,12 +122,12 @@ def test_nobody_is_made_to_wait_for_one_call_in_vain_after_the_other(tmp_path: P
 
 def test_an_answer_ends_the_outage(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
-        await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
-        assert (await answering.answer(AGENT, FACTS, REQUEST, at(60), waited_for=False)).model == MODEL
+        await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)
+        assert (await answering.answer(AGENT, FACTS, ask, at(60), waited_for=False)).model == MODEL
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
         spender.answers = [AWAY]
         with pytest.raises(ModelUnavailableError):  # a new outage begins anew
-            await answering.answer(AGENT, FACTS, REQUEST, at(61), waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, at(61), waited_for=False)
 
     in_answering(tmp_path, script, AWAY, "HEARTBEAT_OK")
 
@@ -132,7 +136,7 @@ def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(at(600)))  # by a clock that was wrong
         with pytest.raises(ModelUnavailableError):
-            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, NOON, waited_for=False)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, tried_at=NOON)
 
     in_answering(tmp_path, script, AWAY)
@@ -149,11 +153,11 @@ def test_an_outage_that_began_in_the_future_begins_now(tmp_path: Path) -> None:
 def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int, silent_until: int | None) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(ModelUnavailableError):
-            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, NOON, waited_for=False)
         if silent_until is not None:
-            reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + silent_until), waited_for=True)
+            reply = await answering.answer(AGENT, FACTS, ask, Instant(NOON + silent_until), waited_for=True)
             assert (reply.model, len(spender.calls)) == ("offline", 1)
-        reply = await answering.answer(AGENT, FACTS, REQUEST, Instant(NOON + asked_after), waited_for=True)
+        reply = await answering.answer(AGENT, FACTS, ask, Instant(NOON + asked_after), waited_for=True)
         assert (reply.model, len(spender.calls)) == (MODEL, 2)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
@@ -163,7 +167,7 @@ def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int,
 def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         for minutes in (0, 10, 20):
-            await answering.answer(AGENT, FACTS, REQUEST, at(minutes), waited_for=True)
+            await answering.answer(AGENT, FACTS, ask, at(minutes), waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, rest_until=Instant(NOON + HOUR))
 
     in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=3600))
@@ -172,7 +176,7 @@ def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> N
 def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         await world.store.records.set(AGENT, MODEL_OUTAGE, Outage(NOON, rest_until=Instant(NOON + 3 * DAY)))
-        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).model == MODEL
+        assert (await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)).model == MODEL
 
     in_answering(tmp_path, script, "Hello")
 
@@ -180,9 +184,9 @@ def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) 
 def test_no_money_is_no_outage(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(BudgetExhaustedError):
-            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, NOON, waited_for=False)
         with pytest.raises(BudgetExhaustedError):
-            await answering.answer(AGENT, FACTS, REQUEST, at(600), waited_for=False)
+            await answering.answer(AGENT, FACTS, ask, at(600), waited_for=False)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_answering(tmp_path, script, BudgetExhaustedError("spent"))
@@ -192,7 +196,7 @@ def test_no_money_is_no_outage(tmp_path: Path) -> None:
 def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Exception) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
         with pytest.raises(type(error)):
-            await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
+            await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_answering(tmp_path, script, error)
@@ -200,7 +204,7 @@ def test_our_own_troubles_are_not_taken_for_the_models(tmp_path: Path, error: Ex
 
 def test_rules_that_stand_in_say_so_to_the_person(tmp_path: Path) -> None:
     async def script(answering: Answering, spender: ScriptedModel, world: World) -> None:
-        reply = await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)
+        reply = await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)
         assert isinstance(reply.data, dict)
         assert "language model" in reply.data["reply"] or "offline for now" in reply.data["reply"]
 
@@ -208,7 +212,7 @@ def test_rules_that_stand_in_say_so_to_the_person(tmp_path: Path) -> None:
 
 
 def test_the_rules_are_free_and_named_offline() -> None:
-    reply = answer_by_rules(FACTS, REQUEST)
+    reply = rules_reply(FACTS)
     assert (reply.model, reply.usage, reply.data is not None) == ("offline", TokenUse(), True)
 
 
@@ -222,6 +226,6 @@ def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
 
     async def scenario(world: World) -> None:
         answering = Answering(world.store, Governor(), model_for=lambda facts: OfflineModel(facts.text.upper()))
-        assert (await answering.answer(AGENT, FACTS, REQUEST, NOON, waited_for=True)).content == "HMM"
+        assert (await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)).content == "HMM"
 
     in_world(tmp_path, scenario, NOON)

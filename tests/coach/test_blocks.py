@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.blocks import LONGEST, MOST_LINES, Kind, find_blocks, split_lines, too_long
+from nudge.coach.documents import LONGEST, MOST_LINES, Kind, find_blocks, split_lines, too_long
 from nudge.errors import UsageError
 
 

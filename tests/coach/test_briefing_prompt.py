@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.coach.briefings import Briefing
-from nudge.coach.document_files import DocumentTexts
-from nudge.coach.prompt_text import CONVERSATION_CAP, RULE
-from nudge.coach.prompts import MESSAGE_RULE, briefing_prompt
+from nudge.coach.documents import DocumentTexts
+from nudge.coach.prompts import CONVERSATION_CAP, MESSAGE_RULE, RULE, briefing_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant
 from tests.times import NOON

@@ -137,7 +137,7 @@ def test_one_notice_per_broken_version(tmp_path: Path, store_url: str) -> None:
                 await world.clock.sleep(20 * 60)
         first, second, again = notices(world)
         assert 'wake_target: "25:99" is not a time of day' in first
-        assert "I keep the last ones that worked: bedtime_target 01:00, wake_target 10:00" in first
+        assert "I'm using the last ones that worked: bedtime_target 01:00, wake_target 10:00" in first
         assert '"soon" is not a time of day' in second
         assert again == first  # it had been mended in between
 

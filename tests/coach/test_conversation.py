@@ -332,14 +332,14 @@ def test_a_document_that_cannot_be_written_is_written_later(coach: Any) -> None:
 
 def test_an_editor_that_saves_at_the_same_moment_wins_and_the_person_is_told(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        finish, pages = rig.coach.writes.finish, rig.coach.writes
+        finish, writes = rig.coach.writes.finish, rig.coach.writes
 
         async def late(agent: str, now: Instant) -> None:
             if await rig.store.records.get("coach", PENDING):
                 rig.write("MEMORY.md", "# mine\n")
             await finish(agent, now)
 
-        pages.finish = late  # type: ignore[method-assign]
+        writes.finish = late  # type: ignore[method-assign]
         said = await rig.say("remember that I like tea")
         assert "Somebody else changed MEMORY.md" in said
         assert rig.document("MEMORY.md") == "# mine\n"

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import SetQuiet, UpdateMemory
-from nudge.coach.document_files import DocumentTexts
+from nudge.coach.documents import DocumentTexts
 from nudge.coach.facts import Turn
-from nudge.coach.prompt_text import RULE, estimate, fence
-from nudge.coach.prompts import REPLY_RULE, conversation
+from nudge.coach.prompts import REPLY_RULE, RULE, conversation, estimate, fence
 from nudge.coach.reply import REPLY_SCHEMA, parse_reply
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339

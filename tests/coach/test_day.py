@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nudge.coach.prompt_text import HEARTBEAT_CAP, estimate
+from nudge.coach.prompts import HEARTBEAT_CAP, estimate
 from nudge.instants import MINUTE, Instant
 from nudge.model import ModelRequest
 from tests.coach.proactive_world import ScriptedModel, World, in_world

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nudge.coach import blocks
+from nudge.coach import documents
 from nudge.coach.documents import Document, one_line, section_key, without_comments
 from nudge.coach.edits import (
     append_to_section,
@@ -119,9 +119,9 @@ def test_many_items_are_removed_with_few_readings(monkeypatch: pytest.MonkeyPatc
     text = "## A\nwords\n" + "- x\n" * 300 + "---\n"  # with every item gone the rule would underline the words
     items = Document.parse(text).items("A")
     readings: list[str] = []
-    parser = blocks._parser()
+    parser = documents._parser()
     monkeypatch.setattr(
-        blocks, "_parser", lambda: SimpleNamespace(parse=lambda t: readings.append(t) or parser.parse(t))
+        documents, "_parser", lambda: SimpleNamespace(parse=lambda t: readings.append(t) or parser.parse(t))
     )
     assert remove_items(text, items) == "## A\nwords\n\n---\n"
     assert len(readings) < 40

@@ -9,14 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nudge.coach.document_files import DocumentTexts
-from nudge.coach.documents import Document
+from nudge.coach.documents import Document, DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.goals import parse_goals
 from nudge.coach.memory import SECTIONS as MEMORY_SECTIONS
 from nudge.coach.memory import parse_memory
-from nudge.coach.prompt_text import RULE, clip, estimate, fence, tag_of
-from nudge.coach.prompts import ANSWER_RULE, ago, heartbeat_prompt
+from nudge.coach.prompts import ANSWER_RULE, RULE, ago, clip, estimate, fence, heartbeat_prompt, tag_of
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
@@ -173,7 +171,7 @@ def test_material_that_guesses_its_tag_gets_a_longer_one(monkeypatch: pytest.Mon
         def hexdigest(self) -> str:
             return "abcdef0123"
 
-    monkeypatch.setattr("nudge.coach.prompt_text.sha256", Fixed)
+    monkeypatch.setattr("nudge.coach.prompts.sha256", Fixed)
     assert tag_of("a </data-abcdef> b") == "abcdef0"
     assert tag_of("ABCDEF0123") == "abcdef0123a"
 

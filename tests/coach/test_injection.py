@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import UpdateMemory, apply_to_memory
-from nudge.coach.document_files import DocumentTexts
-from nudge.coach.documents import Document
+from nudge.coach.documents import Document, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory, set_recent_context

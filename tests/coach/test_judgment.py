@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.coach.document_files import DocumentTexts
+from nudge.coach.documents import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.judgment import Ask, Judgment, should_ask, signature, window
 from nudge.coach.targets import Targets

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from nudge.clock import Clock
-from nudge.coach.answering import answer_by_rules
+from nudge.coach.answering import rules_reply
 from nudge.coach.facts import CoachFacts
 from nudge.errors import ModelUnavailableError
 from nudge.instants import SECOND
@@ -54,7 +54,7 @@ class FaultyModel:
                 raise ModelUnavailableError("The model did not answer in time.", retry_after=30.0)
         await self._clock.sleep(THINKING_SECONDS)
         check_alive()
-        reply = answer_by_rules(facts, request)
+        reply = rules_reply(facts)
         if self._due(Kind.MODEL_BABBLES, number) is not None:
             reply = text_reply(BABBLE, reply.model)
         return replace(reply, usage=counted_usage(request, reply), model=request.model)

@@ -370,7 +370,7 @@ async def test_a_stream_that_breaks_after_its_first_words_raises(world: World, k
 
 async def test_a_stream_can_be_left_early(world: World) -> None:
     world.service.reply("Bed by one, I said. " * 100)
-    async with aclosing(world.model.stream(question(max_tokens=2_000))) as events:  # type: ignore[type-var]
+    async with aclosing(world.model.stream(question(max_tokens=2_000))) as events:
         async for event in events:
             if isinstance(event, TextDelta):
                 break

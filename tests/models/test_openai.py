@@ -185,7 +185,7 @@ def test_calls_that_all_have_the_same_index_are_told_apart_by_their_ids() -> Non
 def test_calls_without_ids_get_one_and_arguments_may_be_an_object() -> None:
     whole = {"index": 0, "function": {"name": "read_file", "arguments": {"path": "1"}}}
     events = fed(part(tool_calls=[whole]), part("stop"))
-    assert events[0] == ToolUse("call_1", "read_file", {"path": "1"})
+    assert events[0] == ToolUse("call_1_1", "read_file", {"path": "1"})
     reply = events[-1]
     assert isinstance(reply, ModelReply)
     assert reply.stop_reason is StopReason.TOOL_USE

@@ -100,8 +100,8 @@ def test_past_midnight_still_belongs_to_the_evening_before() -> None:
         ("replies: {delay_minutes: 3}", "replies.delay_minutes: "),
         ("replies: {probability: 7}", "replies.probability: "),
         ("replies: {texts: ok}", "replies.texts: "),
-        ("- a", "a person is a mapping"),
-        ("", "a person is a mapping"),
+        ("- a", "a person must be a mapping"),
+        ("", "a person must be a mapping"),
         ("a: [", "line 1"),
     ],
 )

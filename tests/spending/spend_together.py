@@ -70,7 +70,7 @@ class HalfTrueModel:
         self._most = most
 
     async def complete(self, request: ModelRequest) -> ModelReply:
-        await asyncio.sleep(self._chance.uniform(0.001, 0.02))
+        await asyncio.sleep(self._chance.uniform(0.02, 0.1))  # long enough for others to find the store free
         percent = self._chance.randrange(8, self._most + 1)
         usage = TokenUse(cache_write=input_bound(request) * percent // 100, output=request.max_tokens * percent // 100)
         return text_reply("", request.model, usage)
@@ -109,15 +109,19 @@ async def spend(url: str, most: int, seed: int, number: int, together: Barrier) 
     request = ModelRequest(Purpose.CONVERSATION, "claude-sonnet-5-5", (Text(TEXT),), (user("Go on."),), 2_000)
 
     names = itertools.count()
-    together.wait(60)  # the first to be ready must not spend it all before the others have begun
+
+    async def call() -> None:
+        await spending.call("coach", replace(request, attempt_id=f"{number}-{next(names)}"))
 
     async def task() -> None:
         while True:
             try:
-                await spending.call("coach", replace(request, attempt_id=f"{number}-{next(names)}"))
+                await call()
             except BudgetExhaustedError:
                 return
 
+    await call()
+    together.wait(60)  # the first to be ready must not spend it all before the others have begun
     mine = TASKS // PROCESSES + (number < TASKS % PROCESSES)
     await asyncio.gather(*(task() for _ in range(mine)))
     await store.close()

@@ -125,9 +125,11 @@ class Gate:
         return budget
 
     async def take_over(self, agent: str, now: Instant) -> None:
-        """Apply a changed configuration, once. What a command has set since the last change stays."""
+        """Create the row if there is none, and apply a changed configuration, once. What a command has set since the
+        last change stays."""
         wanted = (self._capacity, self._refill_minutes)
         async with self._store.transaction():
+            await self.row(agent, now)
             before = await self._store.records.get(agent, CONFIGURED)
             if before == wanted:
                 return

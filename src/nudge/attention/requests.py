@@ -30,7 +30,8 @@ class PersonRequests:
 
     async def now(self, agent: str, now: Instant) -> Requests:
         """What the person has asked for, whether or not its time is over. Changes nothing."""
-        return (await self._gate.row(agent, now)).requests
+        found = await self._store.attention.requests(agent)
+        return (await self._gate.row(agent, now)).requests if found is None else found
 
     async def wrote(self, agent: str, said_at: Instant, now: Instant) -> Requests:
         """Note that the person wrote, whatever it was: a conversation is going on, and "leave me alone" is over."""
@@ -61,7 +62,8 @@ class PersonRequests:
         await self._change(agent, await self._lock(agent, now), after, now)
 
     async def _lock(self, agent: str, now: Instant) -> Requests:
-        return (await self._gate.row(agent, now, to_change=True)).requests
+        found = await self._store.attention.requests(agent, to_change=True)
+        return (await self._gate.row(agent, now, to_change=True)).requests if found is None else found
 
     async def _change(self, agent: str, before: Requests, after: Requests, now: Instant, words: str = "") -> None:
         if after == before:

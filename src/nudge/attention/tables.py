@@ -29,6 +29,11 @@ class AttentionTable:
         params = {"agent": agent, "capacity": capacity, "refill_minutes": refill_minutes, "level": capacity * PING}
         await self._db.run("attention_create", {**params, "now": now, "today": today.isoformat()})
 
+    async def requests(self, agent: str, *, to_change: bool = False) -> Requests | None:
+        """The same, and nothing but the requests."""
+        row = await self._db.one("attention_get_to_change" if to_change else "attention_get", {"agent": agent})
+        return _requests(row) if row else None
+
     async def set_requests(self, agent: str, requests: Requests) -> None:
         """Replace all of them. To change one, read the row `to_change` first."""
         params = {
@@ -94,8 +99,12 @@ def _row(row: Row) -> AttentionRow:
     )
     return AttentionRow(
         budget,
-        Requests(row["quiet_until"], row["busy_until"], bool(row["left_alone"]), row["delayed_until"]),
+        _requests(row),
         row["last_conversation"],
         row["last_activity"],
         BedtimeCount(night, row["bedtime_sent"]),
     )
+
+
+def _requests(row: Row) -> Requests:
+    return Requests(row["quiet_until"], row["busy_until"], bool(row["left_alone"]), row["delayed_until"])

@@ -30,7 +30,7 @@ _STEP = "Write NUDGE_SMTP_URL like smtps://user:password@mail.example.com?to=you
 
 @dataclass(frozen=True, slots=True)
 class SmtpServer:
-    """Where mail goes, and from whom. Its repr hides the password."""
+    """The mail server and the sender. Its repr hides the password."""
 
     host: str
     port: int

@@ -32,7 +32,10 @@ OUTAGE = 45 * MINUTE
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
 
-Rules: TypeAlias = Callable[[CoachFacts, ModelRequest], ModelReply]
+Ask: TypeAlias = Callable[[], ModelRequest]
+"""Puts a question into the words for a model. That takes a look at every document, so it is done only for a model."""
+RulesAnswer: TypeAlias = Mapping[str, Any] | str
+Rules: TypeAlias = Callable[[CoachFacts, Ask], RulesAnswer]
 ModelFor: TypeAlias = Callable[[CoachFacts], Model]
 """Makes a model for one question from what it is about: how a simulation answers by rules at a model's price."""
 
@@ -80,12 +83,17 @@ class Answer:
         return self.text if self.data is None else self.data
 
 
-def answer_by_rules(facts: CoachFacts, request: ModelRequest) -> ModelReply:
-    """The rules' answer to a request that is about these facts. It is free."""
+def answer_by_rules(facts: CoachFacts, ask: Ask) -> RulesAnswer:
+    """What the rules answer; they need no question in words."""
+    return answer(facts)
+
+
+def rules_reply(facts: CoachFacts) -> ModelReply:
+    """The rules' answer in the form of a model's, for those who put the rules in a model's place. It is free."""
     found = answer(facts)
-    if isinstance(found, Mapping):
-        return text_reply(json.dumps(found, ensure_ascii=False), RULES, data=found)
-    return text_reply(found, RULES)
+    if isinstance(found, str):
+        return text_reply(found, RULES)
+    return text_reply(json.dumps(found, ensure_ascii=False), RULES, data=found)
 
 
 class Answering:
@@ -117,46 +125,45 @@ class Answering:
         status = await self._spender.state(agent, now)
         return None if status.state.may_start_task else status.refresh_at
 
-    async def answer(
-        self, agent: str, facts: CoachFacts, request: ModelRequest, now: Instant, *, waited_for: bool
-    ) -> Answer:
-        """The answer to a request that is about these facts. `waited_for`: a person waits, so the rules answer at once
-        where the model cannot.
+    async def answer(self, agent: str, facts: CoachFacts, ask: Ask, now: Instant, *, waited_for: bool) -> Answer:
+        """The answer to a question about these facts. `ask` puts it to a model, and is called only if one is asked.
+        `waited_for`: a person waits, so the rules answer at once where the model cannot.
 
         Otherwise a short outage raises what went wrong (try at the next heartbeat); one that has lasted for a heartbeat
         lets the rules answer. A key that is refused and a question that is not taken are outages too: they end when
         somebody fixes them.
         """
         if self._spender is None:
-            return self.by_rules(facts, request)
+            return self.by_rules(facts, ask)
         outage = await self._store.records.get(agent, MODEL_OUTAGE)
         if waited_for and outage is not None and _tried_lately(outage, now):
-            return self.by_rules(facts, request)
+            return self.by_rules(facts, ask)
         model = self._model_for(facts) if self._model_for is not None else None
         try:
             _respect_rest(outage, now)
-            reply = await self._spender.call(agent, request, now, model=model)
+            reply = await self._spender.call(agent, ask(), now, model=model)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError:
             if not waited_for:
                 raise
-            return self.by_rules(facts, request)
+            return self.by_rules(facts, ask)
         except NudgeError as error:
             down_since = await self._note_outage(agent, error, now)
             if not waited_for and now - down_since < self._outage - _SLACK:
                 raise
             log.warning("the rules answer for %s: %s", agent, error)
-            return self.by_rules(facts, request)
+            return self.by_rules(facts, ask)
         if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
             await self._store.records.delete(agent, MODEL_OUTAGE)
         return Answer(reply.text, reply.data, reply.model, reply.stop_reason)
 
-    def by_rules(self, facts: CoachFacts, request: ModelRequest) -> Answer:
+    def by_rules(self, facts: CoachFacts, ask: Ask) -> Answer:
         """The rules' answer. In a model's place they tell the person so where it matters."""
         stand_in = self._spender is not None
-        reply = self._rules(replace(facts, degraded=True) if stand_in else facts, request)
-        return Answer(reply.text, reply.data, reply.model, reply.stop_reason, stand_in)
+        found = self._rules(replace(facts, degraded=True) if stand_in else facts, ask)
+        text, data = (found, None) if isinstance(found, str) else ("", found)
+        return Answer(text, data, RULES, stand_in=stand_in)
 
     async def _note_outage(self, agent: str, error: NudgeError, now: Instant) -> Instant:
         """Since when the service is away, as far as the store knows; the first failure is written down."""

@@ -120,18 +120,22 @@ class Background:
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
         schedule = upcoming(await self._reminders.upcoming(agent, now), now, this)
         preamble = background_preamble(state.budget, schedule, now, targets.zone)
-        prompt = background_prompt(self._facts.texts(agent), counted(letter.body, letter.count), preamble, now, targets)
-        request = ModelRequest(
-            Purpose.HEARTBEAT,
-            "",
-            (cached(prompt.system),),
-            (user(prompt.message),),
-            ANSWER_TOKENS,
-            schema=DECISION_SCHEMA,
-            attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
-        )
+
+        def ask() -> ModelRequest:
+            task = counted(letter.body, letter.count)
+            prompt = background_prompt(self._facts.texts(agent), task, preamble, now, targets)
+            return ModelRequest(
+                Purpose.HEARTBEAT,
+                "",
+                (cached(prompt.system),),
+                (user(prompt.message),),
+                ANSWER_TOKENS,
+                schema=DECISION_SCHEMA,
+                attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
+            )
+
         facts = await self._facts.for_heartbeat(agent, now, task=letter.body)
-        answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
+        answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
         return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:

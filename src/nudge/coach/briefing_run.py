@@ -166,19 +166,22 @@ class Briefings:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
         to an outage."""
         agent, now = firing.timer.agent, firing.now
-        prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
-        request = ModelRequest(
-            Purpose.BRIEFING,
-            "",
-            (cached(prompt.system),),
-            (user(prompt.message),),
-            ANSWER_TOKENS,
-            attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
-        )
+
+        def ask() -> ModelRequest:
+            prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
+            return ModelRequest(
+                Purpose.BRIEFING,
+                "",
+                (cached(prompt.system),),
+                (user(prompt.message),),
+                ANSWER_TOKENS,
+                attempt_id=f"{agent}:{firing.timer.key}:{firing.timer.slot_at}:{now}",
+            )
+
         facts = await self._facts.for_briefing(agent, kind, now)
-        text = (await self._answering.answer(agent, facts, request, now, waited_for=True)).text.strip()
+        text = (await self._answering.answer(agent, facts, ask, now, waited_for=True)).text.strip()
         if not text or len(text) > LONGEST_MESSAGE or OK_WORD in text:
-            text = self._answering.by_rules(facts, request).text.strip()
+            text = self._answering.by_rules(facts, ask).text.strip()
         return text
 
     async def _claim(self, agent: str, kind: Briefing, due: Instant, now: Instant) -> None:

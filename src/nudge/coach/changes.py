@@ -22,9 +22,8 @@ from nudge.coach.actions import (
     confirm,
 )
 from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_files import GOALS, MEMORY
 from nudge.coach.document_writes import DocumentWrites, Edit
-from nudge.coach.documents import Document
+from nudge.coach.documents import GOALS, MEMORY, Document
 from nudge.coach.edits import replace_prose
 from nudge.coach.fact_reader import LAST_BEDTIME
 from nudge.coach.goals import parse_goals

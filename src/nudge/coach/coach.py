@@ -16,8 +16,8 @@ from nudge.coach.briefing_run import Briefings
 from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
-from nudge.coach.conversation import TURNS, Conversation
-from nudge.coach.document_writes import KIND as PAGES
+from nudge.coach.conversation import TURNS, Conversation, as_turn
+from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.heartbeat import KIND as HEARTBEAT
@@ -34,9 +34,8 @@ from nudge.coach.redact import Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
-from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Firing, Handler
+from nudge.queue.dispatch import Handler
 from nudge.queue.inbox import LETTERS
 from nudge.queue.outbox import Message
 from nudge.reminders.service import Reminders
@@ -86,7 +85,7 @@ class Coach:
         self._spending = governors.spending
 
         self.reminders = PersonReminders(governors.reminders)
-        self.facts = FactReader(store, documents, self.reminders)
+        self.facts = FactReader(store, documents, governors.reminders)
         self.replies = Replies(delivery, options.secrets)
         self.pings = Pings(store, gate, delivery, options.secrets)
         self.requests = PersonRequests(store, gate)
@@ -111,11 +110,11 @@ class Coach:
     def handlers(self) -> Mapping[str, Handler]:
         """Who handles which kind of timer."""
         return {
-            TURN: self._as_turn(self.conversation.turn),
-            commands.KIND: self._as_turn(self.commands.turn),
-            LETTERS: self._as_turn(self.background.run),
+            TURN: as_turn(self.store, self._clock, self.conversation.turn),
+            commands.KIND: as_turn(self.store, self._clock, self.commands.turn),
+            LETTERS: as_turn(self.store, self._clock, self.background.run),
             TIMEOUT: self.review.timed_out,
-            PAGES: self.writes.retry,
+            DOCUMENT_WRITES: self.writes.retry,
             HEARTBEAT: self.heartbeat.beat,
             BRIEFING: self.briefings.tell,
             NOTICE: self.notices.tell,
@@ -165,12 +164,3 @@ class Coach:
             return "I answer by simple rules here, without a paid model, so there's nothing to spend."
         status = await self._spending.state(agent, now)
         return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
-
-    def _as_turn(self, handler: Handler) -> Handler:
-        """Note when the agent's turn ended: idle checks count from there."""
-
-        async def turn(firing: Firing) -> None:
-            await handler(firing)
-            await self.store.records.set(firing.timer.agent, IDLE_SINCE, self._clock.now())
-
-        return turn

@@ -18,8 +18,7 @@ from nudge.attention.preamble import ping_status
 from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.changes import Change
 from nudge.coach.conversation import turn_key
-from nudge.coach.document_files import GOALS
-from nudge.coach.documents import without_comments
+from nudge.coach.documents import GOALS, without_comments
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT

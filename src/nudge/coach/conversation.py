@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.attention.restraint import recognise
+from nudge.clock import Clock
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
-from nudge.coach.answering import Answering
+from nudge.coach.answering import RULES, Answering
 from nudge.coach.changes import ActionFailedError, Changes, Done
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
@@ -30,7 +31,8 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, assistant, cached, user
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.agents import IDLE_SINCE
+from nudge.queue.dispatch import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 
@@ -88,6 +90,16 @@ def turn_key(number: int) -> str:
     return f"{TURNS}{number:012}"
 
 
+def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
+    """The handler, and a note when the agent's turn ended: idle checks count from there."""
+
+    async def turn(firing: Firing) -> None:
+        await handler(firing)
+        await store.records.set(firing.timer.agent, IDLE_SINCE, clock.now())
+
+    return turn
+
+
 class Conversation:
     def __init__(
         self,
@@ -119,19 +131,22 @@ class Conversation:
     async def _reply(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply:
         if _ATTACHMENT.fullmatch(heard.text):
             return Reply(ONLY_TEXT)
-        message = Said("user", heard.text, facts.now, heard.forwarded)
-        built = conversation(self._facts.texts(agent), facts.turns, message, facts.targets)
-        request = ModelRequest(
-            Purpose.CONVERSATION,
-            "",
-            (cached(built.system),),
-            tuple(user(text) if role == "user" else assistant(text) for role, text in built.turns),
-            ANSWER_TOKENS,
-            schema=REPLY_SCHEMA,
-            attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
-        )
+
+        def ask() -> ModelRequest:
+            message = Said("user", heard.text, facts.now, heard.forwarded)
+            built = conversation(self._facts.texts(agent), facts.turns, message, facts.targets)
+            return ModelRequest(
+                Purpose.CONVERSATION,
+                "",
+                (cached(built.system),),
+                tuple(user(text) if role == "user" else assistant(text) for role, text in built.turns),
+                ANSWER_TOKENS,
+                schema=REPLY_SCHEMA,
+                attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
+            )
+
         try:
-            answer = await self._answering.answer(agent, facts, request, now, waited_for=True)
+            answer = await self._answering.answer(agent, facts, ask, now, waited_for=True)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
@@ -145,7 +160,7 @@ class Conversation:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
             restrained = not heard.forwarded and recognise(heard.text) is not None
             return Reply(chat(facts)[0] if restrained else GARBLED)
-        return reply if heard.forwarded else _with_feedback(reply, facts)
+        return reply if heard.forwarded or answer.model == RULES else _with_feedback(reply, facts)
 
     async def _settle(self, firing: Firing, heard: Heard, facts: CoachFacts, reply: Reply, step: Step | None) -> None:
         """Write it all. An action that turns out to be impossible is left out, and the person is told why."""

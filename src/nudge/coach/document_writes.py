@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.coach.documents import GOALS
 from nudge.coach.messages import Replies
 from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore
@@ -105,7 +106,8 @@ class DocumentWrites:
                 lost.append(edit.name)
         async with self._store.transaction():
             await self._store.records.delete(agent, PENDING)
-            await self._store.timers.set(documents_timer(agent, now))
+            if any(edit.name == GOALS for edit in pending):
+                await self._store.timers.set(documents_timer(agent, now))  # the targets may be others now
             for name in lost:
                 words = f"Somebody else changed {name} at the same time. I left it as it is, without my change."
                 await self._store.feed.add(FeedLine(now, agent, "conflict", words))

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nudge.coach.blocks import Kind, find_blocks
-from nudge.coach.documents import Document, Item, Section, one_line
+from nudge.coach.documents import Document, Item, Kind, Section, find_blocks, one_line
 from nudge.errors import UsageError
 
 _KEPT = (Kind.HTML, Kind.DEFINITION)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nudge.coach.briefings import Briefing, night_of, period_key
-from nudge.coach.document_files import MEMORY, DocumentTexts
+from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.person_documents import PersonDocuments
-from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.review import REVIEW, Review
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, Instant, local_date, start_of_day, whole_seconds
 from nudge.queue.records import instant
+from nudge.reminders.service import Reminders
 
 PROACTIVE = ("heartbeat", "briefing", "routine")
 LOOK_BACK = 60
@@ -29,7 +29,7 @@ LAST_BEDTIME = instant("bedtime.last")
 class FactReader:
     """Each purpose reads what it needs and no more."""
 
-    def __init__(self, store: CoachStore, documents: PersonDocuments, reminders: PersonReminders) -> None:
+    def __init__(self, store: CoachStore, documents: PersonDocuments, reminders: Reminders) -> None:
         self._store = store
         self._documents = documents
         self._reminders = reminders
@@ -72,7 +72,8 @@ class FactReader:
 
     async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
         """The reminders that wait to reach the person, or reached them and have no answer yet."""
-        return await self._reminders.due(agent, now)
+        found = await self._reminders.open_for_person(agent, now)
+        return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
 
     async def review(self, agent: str) -> Review | None:
         return await self._store.records.get(agent, REVIEW)

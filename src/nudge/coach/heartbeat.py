@@ -108,18 +108,21 @@ class Heartbeat:
         if self._rhythm.change_gate and not asking.ask:
             await self._pass(firing, Result.SKIPPED, asking.reason)
             return
-        prompt = heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets)
-        request = ModelRequest(
-            Purpose.HEARTBEAT,
-            "",
-            (cached(prompt.system),),
-            (user(prompt.message),),
-            ANSWER_TOKENS,
-            schema=DECISION_SCHEMA,
-            attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
-        )
+
+        def ask() -> ModelRequest:
+            prompt = heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets)
+            return ModelRequest(
+                Purpose.HEARTBEAT,
+                "",
+                (cached(prompt.system),),
+                (user(prompt.message),),
+                ANSWER_TOKENS,
+                schema=DECISION_SCHEMA,
+                attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
+            )
+
         try:
-            answer = await self._answering.answer(agent, facts, request, now, waited_for=False)
+            answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:

@@ -131,12 +131,11 @@ class Intake:
     async def accept(self, agent: str, update: Inbound, now: Instant, *, typed: bool) -> str:
         """Take one update in. Returns what to say if a button was pressed."""
         at = Instant(min(update.at, now))
-        await self._requests.now(agent, now)  # the first look makes the row that everything below changes
         if update.button is not None:
             await self._store.attention.activity(agent, at)
             return await self._buttons.press(agent, update, now)
-        command = None if update.forwarded else read_command(update.text)
-        if command is not None:
+        starts_as_command = update.text.lstrip().startswith("/") and not update.forwarded
+        if starts_as_command and (command := read_command(update.text)) is not None:
             name, text = command
             await self._commands.answer(name, Asked(agent, text, at, now, typed), edited=update.edited)
         elif update.text.strip():

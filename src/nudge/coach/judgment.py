@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, NoReturn
 
 from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
-from nudge.coach.document_files import DocumentTexts
+from nudge.coach.documents import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
 from nudge.coach.prompts import ago
 from nudge.coach.targets import Targets

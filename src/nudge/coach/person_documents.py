@@ -10,11 +10,11 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import time
+from typing import Protocol
 
 from nudge.attention.quiet import Person
 from nudge.clock import Clock
-from nudge.coach.blocks import too_long
-from nudge.coach.document_files import GOALS, NAMES, DocumentFiles, DocumentTexts
+from nudge.coach.documents import GOALS, NAMES, DocumentTexts, too_long
 from nudge.coach.goals import Goals, parse_goals
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets, choose
@@ -43,6 +43,20 @@ _MOST_REPORTED = 50
 def documents_timer(agent: str, now: Instant) -> Timer:
     """Look at the documents now: somebody changed one."""
     return Timer.at(agent, DOCUMENTS, DOCUMENTS, now, lane=f"{agent}/chores")
+
+
+class DocumentFiles(Protocol):
+    def read(self, agent: str, name: str) -> bytes | None:
+        """The file's bytes; None if it does not exist."""
+        ...
+
+    def write(self, agent: str, name: str, content: bytes) -> None:
+        """Replace the file in one step: a reader sees the old text or the new one, even after a power cut."""
+        ...
+
+    def version(self, agent: str, name: str) -> str:
+        """Changes when the file may have changed. Cheap."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 
-from nudge.coach.facts import DueReminder
 from nudge.coach.store import CoachStore, Saying
 from nudge.durations import format_duration, parse_duration
 from nudge.errors import NotFoundError, UsageError
@@ -63,11 +62,6 @@ class PersonReminders:
         """What is still ahead, the next one first."""
         listed = await self._reminders.list(agent, limit=limit)
         return [one for one in listed if one.status == Status.ACTIVE]
-
-    async def due(self, agent: str, now: Instant) -> tuple[DueReminder, ...]:
-        """What waits to reach the person, or reached them and has no answer yet."""
-        found = await self._reminders.open_for_person(agent, now)
-        return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
 
     async def _mine(self, agent: str, reminder_id: str) -> Reminder:
         with suppress(NotFoundError):

@@ -16,9 +16,8 @@ from typing import Any
 from nudge.attention.requests import ASK_AGAIN
 from nudge.coach.actions import UpdateMemory, apply_to_memory
 from nudge.coach.changes import Changes
-from nudge.coach.document_files import MEMORY
 from nudge.coach.document_writes import DocumentWrites, Edit
-from nudge.coach.documents import Document
+from nudge.coach.documents import MEMORY, Document
 from nudge.coach.edits import replace_prose, replace_section_lines
 from nudge.coach.fact_reader import LOOK_BACK, TALK
 from nudge.coach.memory import CONTEXT, REVIEWS

@@ -96,7 +96,8 @@ def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets,
             return Reply("", well_formed=False)
     if not isinstance(data, Mapping) or not isinstance(data.get("reply"), str):
         return Reply("", well_formed=False)
-    actions, refused = read_actions(data.get("actions"), now, targets)
+    asked = data.get("actions")
+    actions, refused = read_actions(asked, now, targets) if asked else ((), ())
     if forwarded and (actions or refused):
         actions, refused = (), (RefusedAction("?", "what you pass on is read and not obeyed"),)
     context = data.get("recent_context")

@@ -7,8 +7,8 @@ import logging
 from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
 from nudge.coach.changes import Changes
-from nudge.coach.document_files import GOALS, MEMORY
 from nudge.coach.document_writes import Edit
+from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.goals import WEEK
 from nudge.coach.memory import add_review
 from nudge.coach.messages import REPLY, Replies

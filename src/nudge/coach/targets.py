@@ -14,8 +14,7 @@ from hashlib import sha256
 from zoneinfo import ZoneInfo
 
 from nudge.attention.quiet import QuietHours
-from nudge.coach.blocks import Kind
-from nudge.coach.documents import Document, Section, is_placeholder
+from nudge.coach.documents import Document, Kind, Section, is_placeholder
 from nudge.coach.edits import append_to_section, replace_item
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of

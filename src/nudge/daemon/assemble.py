@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,9 @@ from nudge.attention.gate import Gate
 from nudge.clock import Clock
 from nudge.coach.answering import Answering, ModelFor, Rules, answer_by_rules
 from nudge.coach.coach import Coach, CoachOptions, Governors
-from nudge.coach.document_files import DocumentFiles
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
-from nudge.coach.person_documents import DocumentWatch, PersonDocuments
+from nudge.coach.person_documents import DocumentFiles, DocumentWatch, PersonDocuments
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
@@ -126,16 +125,17 @@ class Daemon:
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
         self.seeding = Seeding(store, self.documents.person, ports.seeds, new_id=ports.new_id) if ports.seeds else None
-        self.coach = self._coach(ports, options)
-        self.watch = DocumentWatch(store, clock, self.documents, self.poke)
         self.dispatcher = Dispatcher(
             store,
             clock,
-            self._handlers(ports),
+            {},
             owner=options.owner,
             longest_wait=options.longest_wait,
-            on_failure=self.coach.notices.failed,
+            on_failure=lambda timer, error, now: self.coach.notices.failed(timer, error, now),
         )
+        self.watch = DocumentWatch(store, clock, self.documents, self.dispatcher.poke)
+        self.coach = self._coach(ports, options)
+        self.dispatcher.handlers.update(self._handlers(ports))
         self._is_coach = ports.is_coach
         self._adopted: set[str] = set()
         self._started = clock.now()
@@ -153,7 +153,7 @@ class Daemon:
             Governors(self.gate, self.delivery, self.reminders, answering, spending),
             ports.outside,
             CoachOptions(options.rhythm, options.secrets),
-            self.poke,
+            self.dispatcher.poke,
         )
 
     def _handlers(self, ports: Ports) -> dict[str, Handler]:
@@ -198,8 +198,9 @@ class Daemon:
         await self.adopt()
         self.poke()
 
-    async def run(self) -> None:
-        await self.dispatcher.run()
+    def run(self) -> Coroutine[Any, Any, None]:
+        """Fire what is due until `stop`."""
+        return self.dispatcher.run()
 
     def poke(self) -> None:
         self.dispatcher.poke()

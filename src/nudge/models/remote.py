@@ -53,7 +53,7 @@ class RemoteModel(ABC):
             else:
                 return _tried(read_in_words(reply, request, lacks), attempts)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         while True:
             lacks = self._missing(request.model)
             asked = in_words(request, lacks)

@@ -1,4 +1,4 @@
-"""Agents: who there is."""
+"""Agents: adding, finding and removing them."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ class OutboxTable:
         return int((await self._db.returning("outbox_put", params))["id"])
 
     async def pending(self, agent: str, limit: int = 100) -> Sequence[Message]:
-        """What is to be sent or was being sent when the process died, in order."""
+        """What waits to be sent, or was being sent when the process died, in order."""
         return [_message(row) for row in await self._db.all("outbox_pending", {"agent": agent, "limit": limit})]
 
     async def mark(

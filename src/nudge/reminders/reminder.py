@@ -267,7 +267,7 @@ def _check_name(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Reminder:
-    """What to say to whom and when, and how far it has come.
+    """What to say, to which agent and when, and how far it has come.
 
     An edit or a new version of its role leaves its state alone. Its next time is not here; that is its timer.
     """

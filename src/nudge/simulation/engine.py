@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from nudge.attention.bucket import PingBudget
-from nudge.coach.document_files import DocumentFiles
+from nudge.coach.person_documents import DocumentFiles
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.daemon.world import is_coach
 from nudge.home.documents import HomeDocuments

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, replace
 
-from nudge.coach.answering import ModelFor, Rules, answer_by_rules
+from nudge.coach.answering import Ask, ModelFor, Rules, RulesAnswer, answer_by_rules, rules_reply
 from nudge.coach.facts import CoachFacts
-from nudge.coach.prompt_text import estimate
+from nudge.coach.prompts import estimate
 from nudge.instants import Instant
 from nudge.model import Model, ModelReply, ModelRequest, StreamEvent, replay
 from nudge.simulation.timeline import Asked
@@ -49,15 +49,15 @@ class Counter:
     now: Callable[[], Instant]
     note: Callable[[Asked], None]
 
-    def rules(self, facts: CoachFacts, request: ModelRequest) -> ModelReply:
+    def rules(self, facts: CoachFacts, ask: Ask) -> RulesAnswer:
         """The rules' answer, which is free; noted is what a model would have cost."""
-        reply = answer_by_rules(facts, request)
-        self._note(request, self.rates.model(request), counted_usage(request, reply), free=True)
-        return reply
+        request = ask()
+        self._note(request, self.rates.model(request), counted_usage(request, rules_reply(facts)), free=True)
+        return answer_by_rules(facts, ask)
 
     def priced_rules(self, facts: CoachFacts, request: ModelRequest) -> ModelReply:
         """The rules' answer with the tokens that a model would have read and written."""
-        reply = answer_by_rules(facts, request)
+        reply = rules_reply(facts)
         usage, model = counted_usage(request, reply), self.rates.model(request)
         self._note(request, model, usage)
         return replace(reply, usage=usage, model=model)
@@ -86,7 +86,7 @@ class OneAnswerModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         return self._say(request)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         async for event in replay(self._say(request)):
             yield event
 
@@ -108,7 +108,7 @@ class CountedModel:
     async def complete(self, request: ModelRequest) -> ModelReply:
         return self._counter.counted(request, await self._inner.complete(request))
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         async for event in self._inner.stream(request):
             yield self._counter.counted(request, event) if isinstance(event, ModelReply) else event
 

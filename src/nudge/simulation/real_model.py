@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from nudge.model import Model, ModelReply, ModelRequest, StreamEvent
 
@@ -29,7 +29,7 @@ class StandingStill:
     async def complete(self, request: ModelRequest) -> ModelReply:
         return asyncio.run_coroutine_threadsafe(self._inner.complete(request), self._loop).result()
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         for event in asyncio.run_coroutine_threadsafe(self._all_of(request), self._loop).result():
             yield event
 

@@ -69,7 +69,7 @@ class LedgerStorage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One call that wants to start, under an id of its own: what it may cost, and for whom and what it is."""
+    """One call that wants to start, under an id of its own: what it may cost, and which agent it is for."""
 
     id: str
     call: Call

@@ -18,6 +18,7 @@ from nudge.testing.telegram_protocol import SentMessage
 
 if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
+    from nudge.testing.life import Life, live
     from nudge.testing.openai_server import FakeOpenAI
     from nudge.testing.telegram_server import FakeTelegram
 
@@ -27,6 +28,7 @@ __all__ = [
     "FakeTelegram",
     "Fault",
     "FaultKind",
+    "Life",
     "Loopback",
     "OfflineModel",
     "RecordingChannel",
@@ -36,12 +38,15 @@ __all__ = [
     "SentMessage",
     "VirtualClock",
     "VirtualLoop",
+    "live",
     "memory_store",
     "run_virtual",
     "running",
 ]
 
-_PROGRAMS = {
+_LATER = {
+    "Life": "life",
+    "live": "life",
     "FakeAnthropic": "anthropic_server",
     "FakeOpenAI": "openai_server",
     "FakeTelegram": "telegram_server",
@@ -49,12 +54,12 @@ _PROGRAMS = {
 
 
 def __getattr__(name: str) -> Any:
-    """The fakes that are programs too: `python -m` warns of a module that its package has loaded already."""
+    """What is large, and the fakes that are programs too: `python -m` warns of a module that is loaded already."""
     from importlib import import_module
 
-    if name not in _PROGRAMS:
+    if name not in _LATER:
         raise AttributeError(f"module 'nudge.testing' has no attribute {name!r}")
-    return getattr(import_module(f"nudge.testing.{_PROGRAMS[name]}"), name)
+    return getattr(import_module(f"nudge.testing.{_LATER[name]}"), name)
 
 
 def memory_store() -> SqlStore:

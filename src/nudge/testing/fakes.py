@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, TypeAlias
 
 from nudge.model import (
@@ -63,7 +63,7 @@ class OfflineModel:
             case _:
                 return text_reply("", self.name, data=said)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[StreamEvent]:
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """Word by word."""
         async for event in replay(await self.complete(request)):
             if isinstance(event, TextDelta):

@@ -21,7 +21,7 @@ from nudge.queue.channel import Button, Capabilities, Channel, Inbound, Outbound
 SEND_SECONDS = 30.0
 BUTTON_DATA_BYTES = 64
 BUTTONS_IN_A_ROW = 3
-_CALLBACK_ANSWER_CHARACTERS = 100  # of 200 code units, of which a character may take two
+_CALLBACK_ANSWER_CHARACTERS = 100  # 200 code units are allowed, and a character may take two
 _REMEMBERED = 256
 
 
@@ -151,7 +151,7 @@ class TelegramChannel(Channel):
         await self._call("setMyCommands", {"commands": entries})
 
     async def check(self) -> str:
-        """Ask whom the token belongs to."""
+        """Ask which bot the token belongs to."""
         result = await self._call("getMe", {})
         if not isinstance(result, dict) or not isinstance(result.get("id"), int):
             raise ChannelUnavailableError("Telegram's answer is unreadable.")

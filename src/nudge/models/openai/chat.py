@@ -135,8 +135,9 @@ class _Call:
             given = function.get("arguments")
             self.arguments += json.dumps(given) if isinstance(given, dict) else _string(given)
 
-    def use(self, number: int) -> ToolUse:
-        return tool_use(self.id or f"call_{number}", self.name, self.arguments)
+    def use(self, request: ModelRequest, number: int) -> ToolUse:
+        """The tool use. A service that gives it no id gets one that no other turn has."""
+        return tool_use(self.id or f"call_{len(request.turns)}_{number}", self.name, self.arguments)
 
 
 @dataclass
@@ -150,7 +151,7 @@ class _Answer:
     def reply(self, request: ModelRequest, finish: str, body: Mapping[str, Any]) -> ModelReply:
         """The model's name is the one that was asked for, and priced: what a service calls it may be a file's path."""
         words = without_thoughts(self.words) or self.refusal
-        uses = [call.use(number) for number, call in enumerate(self.calls, 1)]
+        uses = [call.use(request, number) for number, call in enumerate(self.calls, 1)]
         content: tuple[Block, ...] = (*([Text(words)] if words else []), *uses)
         stop = StopReason.REFUSAL if self.refusal and not self.words else _STOPS.get(finish or "stop", StopReason.OTHER)
         return reply_of(request, content, stop, model=request.model, stop_text=finish, told=body.get("usage"))
@@ -230,7 +231,7 @@ class ChatStream:
             return
         if self._request.schema is None:
             for number, before in enumerate(self._answer.calls[self._given :], self._given + 1):
-                yield before.use(number)
+                yield before.use(self._request, number)
             self._given = len(self._answer.calls)
         self._slots[index] = _Call.of(call)
         self._answer.calls.append(self._slots[index])
