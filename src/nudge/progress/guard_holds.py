@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from nudge.errors import UsageError
-from nudge.model import Purpose
 from nudge.progress.run_calls import OpenCall
 from nudge.spending.money import Amount, Micros
 from nudge.tokens import TokenUse
@@ -18,6 +17,9 @@ if TYPE_CHECKING:
     from nudge.spending.memory_ledger import Ledger, Reservation
 
 T = TypeVar("T")
+
+WORK = "work"
+"""The purpose of a worker's calls, as `nudge.model.Purpose` names it; importing that would cost every hook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,7 @@ class AsyncLedgerHolds:
         return cls(lambda call: _block(ledger, call))
 
     @classmethod
-    def of_agent(
-        cls, spending: Spending, agent: str, *, run: str = "", purpose: str = Purpose.WORK
-    ) -> AsyncLedgerHolds:
+    def of_agent(cls, spending: Spending, agent: str, *, run: str = "", purpose: str = WORK) -> AsyncLedgerHolds:
         """The holds of an agent in the store, on its day, its window and the accounts of `run`."""
         return cls(
             lambda call: spending.hold(

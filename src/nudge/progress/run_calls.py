@@ -8,7 +8,7 @@ the run's own limits, so that every run can end with a report. A ledger, if ther
 
 from __future__ import annotations
 
-import secrets
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -102,7 +102,7 @@ class RunCalls:
                     return None
                 most = max(most, least)
         call = OpenCall(
-            secrets.token_hex(8),
+            os.urandom(8).hex(),
             model,
             input_bound,
             most,
