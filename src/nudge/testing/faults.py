@@ -23,6 +23,7 @@ class FaultKind(StrEnum):
     BROKEN_JSON = "broken_json"  # 200 with a body that is no JSON
     CUT = "cut"  # a stream ends after some pieces, without a word about it
     GIVE_UP = "give_up"  # a stream ends after some pieces with an error
+    STALL = "stall"  # a stream says nothing more after some pieces, until the client goes
 
 
 @dataclass(frozen=True, slots=True)
