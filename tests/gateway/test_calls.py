@@ -23,9 +23,9 @@ def call(protocol: Protocol = M, **fields: Any) -> ModelCall:
     [
         pytest.param(
             M,
-            '{ "model":"m","max_tokens" : 32000 , "messages":[{"role":"user","content":"\\"max_tokens\\": 9 \\u00e4"}]}',
+            '{ "model":"m","max_tokens" : 32000 , "messages":[{"role":"user","content":"\\"max_tokens\\":9 \\u00e4"}]}',
             100,
-            '{ "model":"m","max_tokens" : 100 , "messages":[{"role":"user","content":"\\"max_tokens\\": 9 \\u00e4"}]}',
+            '{ "model":"m","max_tokens" : 100 , "messages":[{"role":"user","content":"\\"max_tokens\\":9 \\u00e4"}]}',
             id="only the number changes, whatever stands around it",
         ),
         pytest.param(

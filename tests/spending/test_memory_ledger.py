@@ -385,7 +385,9 @@ def test_an_unknown_model_is_held_at_the_dearest_price_and_flagged() -> None:
         assert not hold.known_price
         long = PRICES.models["gpt-5.5-pro"].long
         assert long is not None
-        assert hold.amount == long.cost(TokenUse(1_000, 100)), "nothing in the table costs more than this does at length"
+        assert hold.amount == long.cost(TokenUse(1_000, 100)), (
+            "nothing in the table costs more than this does at length"
+        )
         hold.settle(TokenUse(1_000, 100), model="claude-sonnet-5-5")
     assert ledger.spent == 3_000
 

@@ -1,8 +1,8 @@
 """OpenAI's Responses API on loopback: scripted answers, function calls, streaming with usage, faults on demand.
 
-Runs inside a test (`with FakeResponses() as service`) or as a process (`python -m nudge.testing.responses_server`, which
-prints its URL) that is driven over HTTP: see `nudge.testing.model_server`. The API's base URL is that URL with `/v1`.
-Items that were sent before, in the same order, count as cached if they are long enough.
+Runs inside a test (`with FakeResponses() as service`) or as a process (`python -m nudge.testing.responses_server`,
+which prints its URL) that is driven over HTTP: see `nudge.testing.model_server`. The API's base URL is that URL with
+`/v1`. Items that were sent before, in the same order, count as cached if they are long enough.
 """
 
 from __future__ import annotations
