@@ -32,7 +32,7 @@ class Test(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """Deny a call, or only with such arguments. `when` has the number of an argument, a test and a value; all must hold."""
+    """Deny a call, or only with such arguments: all of `when` must hold (number of the argument, test, value)."""
 
     call: str
     when: tuple[tuple[int, Test, int], ...] = ()

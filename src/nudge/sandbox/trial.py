@@ -1,7 +1,7 @@
 """What a sandbox really stops, found out by trying: `nudge doctor` runs these, each first without the sandbox.
 
-An attempt that fails without a sandbox too proves nothing and is told as "not tried". Each prints a word if it
-succeeded. Targets are made for the trial beside the workspace: a file with a secret, a process, a service.
+An attempt that fails without a sandbox too proves nothing. The targets are made for the trial, beside the workspace: a
+file with a secret, a process, a service.
 """
 
 from __future__ import annotations
@@ -13,66 +13,72 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nudge.sandbox.choose import unconfined
 from nudge.worker.sandbox import Job, Limits, Sandbox
 
-WORD = "got-through"
+_WORD = "through-"
 _SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Something that a command must not be able to do. `{name}` in the command are the targets of the trial."""
+    """Something that a command must not be able to do; it ends with 0 if it did. `{name}` are targets of the trial."""
 
     what: str
     command: str
 
 
 ATTEMPTS: tuple[Attempt, ...] = (
-    Attempt("read files outside", "grep -q secret {outside}/secret && echo {word}"),
-    Attempt("list folders outside", "ls {outside} | grep -q secret && echo {word}"),
-    Attempt("write files outside", "echo x > {outside}/written && echo {word}"),
-    Attempt("change files outside", "chmod 600 {outside}/secret && echo {word}"),
-    Attempt("reach services on this machine", "exec 3<>/dev/tcp/127.0.0.1/{port} && echo {word}"),
-    Attempt("see other processes", "grep -qz NUDGE_TRIAL /proc/{pid}/environ && echo {word}"),
-    Attempt("end other processes", "kill -0 {pid} && echo {word}"),
+    Attempt("read files outside", "grep -q secret {outside}/secret"),
+    Attempt("list folders outside", "ls {outside} | grep -q secret"),
+    Attempt("write files outside", "echo x > {outside}/written"),
+    Attempt("change modes outside", "chmod 600 {outside}/secret"),
+    Attempt("use the network", "exec 3<>/dev/tcp/127.0.0.1/{port}"),
+    Attempt("see other processes", "grep -qz NUDGE_TRIAL /proc/{pid}/environ"),
+    Attempt("end other processes", "kill -0 {pid}"),
 )
-WORKS = "echo x > made && cat made >/dev/null && rm made && echo {word}"
+_WORK = "echo x > made && grep -q x made && rm made"
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """`stopped` is None where the attempt did not work without a sandbox either."""
+    """`works` says whether ordinary work is possible. Attempts that do not succeed without a sandbox either are in
+    neither list."""
 
-    what: str
-    stopped: bool | None
+    works: bool
+    stopped: tuple[str, ...]
+    possible: tuple[str, ...]
 
 
-def examine(sandbox: Sandbox) -> tuple[bool, list[Found]]:
-    """Whether ordinary work is possible in it, and what came of each attempt."""
-
-    async def main() -> tuple[bool, list[Found]]:
+def examine(sandbox: Sandbox) -> Found:
+    async def main() -> Found:
         with targets() as (workspace, names):
-
-            async def succeeds(where: Sandbox, command: str) -> bool:
-                for name, value in names.items():
-                    command = command.replace(f"{{{name}}}", value)
-                ran = await where.run(Job(command, workspace, Limits(seconds=_SECONDS)))
-                return WORD in ran.output
-
-            works = await succeeds(sandbox, WORKS)
-            found = []
-            for attempt in ATTEMPTS:
-                possible = await succeeds(unconfined(), attempt.command)
-                stopped = not await succeeds(sandbox, attempt.command) if possible else None
-                found.append(Found(attempt.what, stopped))
-            return works, found
+            attempts = [attempt.command for attempt in ATTEMPTS]
+            works = bool(await _succeeding(sandbox, [_WORK], workspace, names))
+            without = await _succeeding(unconfined(), attempts, workspace, names)
+            inside = await _succeeding(sandbox, attempts, workspace, names)
+            return Found(
+                works,
+                tuple(ATTEMPTS[number].what for number in sorted(without - inside)),
+                tuple(ATTEMPTS[number].what for number in sorted(inside)),
+            )
 
     return asyncio.run(main())
+
+
+async def _succeeding(sandbox: Sandbox, commands: Sequence[str], workspace: Path, names: Mapping[str, str]) -> set[int]:
+    """The numbers of the commands that ended with 0."""
+    script = "\n".join(
+        f"( {command} ) >/dev/null 2>&1 && echo {_WORD}{number}" for number, command in enumerate(commands)
+    )
+    for name, value in names.items():
+        script = script.replace(f"{{{name}}}", value)
+    ran = await sandbox.run(Job(script, workspace, Limits(seconds=_SECONDS)))
+    return {number for number in range(len(commands)) if f"{_WORD}{number}" in ran.output.split()}
 
 
 @contextlib.contextmanager
@@ -98,7 +104,6 @@ def targets() -> Iterator[tuple[Path, dict[str, str]]]:
                     "outside": str(outside),
                     "port": str(service.getsockname()[1]),
                     "pid": str(sleeper.pid),
-                    "word": WORD,
                 },
             )
         finally:

@@ -21,7 +21,8 @@ _ARMING = (
 )
 _SECTIONS = frozenset(_ARMING.split())
 _NAMING = """alternaterefscommand askpass attributesfile clean cmd command driver editor external fsmonitor gitproxy
-    helper hookspath pager process program proxy receivepack smudge sshcommand textconv update uploadpack vcs worktree"""
+    helper hookspath pager process program proxy receivepack smudge sshcommand textconv update uploadpack vcs
+    worktree"""
 _KEYS = frozenset(_NAMING.split())
 _HEADER = re.compile(rb"\s*\[\s*([\w.-]+)[^\]]*\]")
 _CONTINUED = re.compile(rb"\\\r?\n")
