@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
@@ -95,6 +96,7 @@ class FactReader:
             morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
             review_in_progress=review is not None and review.in_progress,
             quiet_until=row.requests.quiet_until if row else None,
+            self_quiet_until=await self._store.records.get(agent, SELF_QUIET),
             delayed_until=row.requests.delayed_until if row else None,
         )
 

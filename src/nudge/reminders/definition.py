@@ -15,6 +15,7 @@ from typing import Any, Final
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
 from nudge.reminders.fields import FieldError, FieldPart, read_record, write_record
+from nudge.reminders.limits import check_pace
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
 from nudge.reminders.text import check_template, literal
 from nudge.reminders.timing import read_interval, read_timing, read_until, read_when
@@ -52,7 +53,7 @@ def make_reminder(
     """The reminder that was asked for, or a usage error. `zone` is the person's, for a schedule that names none."""
     values = read_record(_PLAIN, {name: value for name, value in definition.items() if name != "schedule"})
     condition: Condition | None = values.get("condition")
-    if source is Source.CHAT:
+    if source.talked:
         if condition is not None and condition.command is not None:
             raise UsageError("A chat cannot set a command.", next_step="Use 'nudge reminder add --condition' instead.")
         values["message"] = literal(values["message"])
@@ -158,8 +159,9 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _checked(reminder: Reminder) -> Reminder:
-    """Refuse what does not go together, and a message with variables that do not exist."""
+    """Refuse what does not go together, what comes too often, and a message with variables that do not exist."""
     check_template(reminder.message)
+    check_pace(reminder)
     condition = reminder.condition
     if reminder.chain is not None and _waits(condition):
         raise UsageError("A chain asks several times, but mode once fires once.", next_step="Leave one of them out.")

@@ -74,11 +74,18 @@ class Source(StrEnum):
     ROLE = "role"
     FILE = "file"
     CHAT = "chat"
+    MODEL = "model"
+    """A model set it in a conversation, at a time that the person did not name. See `limits.py`."""
     IMPORT = "import"
 
     @property
     def follows_a_file(self) -> bool:
         return self in (Source.ROLE, Source.FILE)
+
+    @property
+    def talked(self) -> bool:
+        """Whether it comes from a conversation, where nobody writes variables or commands."""
+        return self in (Source.CHAT, Source.MODEL)
 
 
 class Mode(StrEnum):

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
-from nudge.instants import DAY, Instant
+from nudge.instants import DAY, Instant, local_date, start_of_day
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
@@ -31,6 +31,7 @@ from nudge.reminders.changes import (
 from nudge.reminders.conditions import NOT_JUDGED, Reply, read_reply
 from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.handover import Handover
+from nudge.reminders.limits import check_count
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
@@ -97,6 +98,8 @@ class Reminders:
             raise schedule_over()
         async with self._store.transaction():
             await self._refuse_taken_name(reminder.agent, reminder.name)
+            if reminder.source is Source.MODEL:
+                await self._refuse_too_many(reminder.agent, now)
             for _ in range(_TRIES):
                 added = replace(reminder, id=self._new_id())
                 if await self._store.reminders.add(added):
@@ -262,6 +265,10 @@ class Reminders:
         after = await change(self._store, (await self.get(id_or_name)).id, now, step)
         timer = await self.timer(after)
         return Timed(after, None if timer is None else timer.due_at)
+
+    async def _refuse_too_many(self, agent: str, now: Instant) -> None:
+        zone = self.zone(agent)
+        check_count(*await self._store.reminders.by_model(agent, start_of_day(local_date(now, zone), zone)))
 
     async def _refuse_taken_name(self, agent: str, name: str) -> None:
         for other in await self._store.reminders.named(name, agent) if name else ():

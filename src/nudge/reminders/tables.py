@@ -121,6 +121,12 @@ class ReminderTable:
         rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
         return [_reminder(row) for row in rows]
 
+    async def by_model(self, agent: str, since: Instant) -> tuple[int, int]:
+        """How many a model set that can still fire, and how many it has set since then."""
+        row = await self._db.one("reminders_by_model", {"agent": agent, "since": since})
+        assert row is not None
+        return int(row["active"]), int(row["made"])
+
     async def cancel_all(self, agent: str, reason: str) -> int:
         """Of an agent that goes. What its role asked for is forgotten, so that it can come back with the agent."""
         return await self._db.run("reminders_cancel_all", {"agent": agent, "reason": reason})
