@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from nudge.defaults import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL
 from nudge.errors import NudgeError, UsageError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.reminders.definition import edited, make_reminder, reminder_from_json, reminder_to_json
 from nudge.reminders.exchange import Exchange
 from nudge.reminders.handover import candidate_of
-from nudge.reminders.limits import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL, shortest_gap
 from nudge.reminders.reminder import Reminder, Source
+from nudge.reminders.slots import shortest_gap
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
 from tests.reminders.reminder_values import asked

@@ -68,13 +68,16 @@ class Gate:
             assert row is not None
         return replace(row, budget=replace(row.budget, tz=zone))
 
-    async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
-        """Everything the rules need, as values. Changes nothing."""
+    async def state(self, agent: str, now: Instant, candidate: Candidate | None = None) -> Attention:
+        """Everything the rules need, as values: for one candidate, or what holds for all of them. Changes nothing."""
+        topic = candidate.topic if candidate is not None else None
         row = await self.row(agent, now)
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
-        own_silence = await self._store.records.get(agent, SELF_QUIET)
+        own_silence = None
+        if candidate is None or candidate.own_idea:
+            own_silence = await self._store.records.get(agent, SELF_QUIET)
         return Attention(
             quiet_hours=person.quiet_hours,
             quiet_until=row.requests.quiet_until,
@@ -86,16 +89,14 @@ class Gate:
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
             self_quiet_until=own_silence,
+            preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
             critical_used=row.budget.refill(now).critical_used,
             tz=person.zone,
         )
 
     async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
         """Look, and change nothing: a decision that is not taken costs nothing."""
-        state = await self.state(agent, now, candidate.topic)
-        if candidate.about:
-            state = replace(state, preferences=self._preferences_of(agent))
-        return decide(state, candidate, now)
+        return decide(await self.state(agent, now, candidate), candidate, now)
 
     async def admit(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
         """Decide and, if it is allowed, take what it costs, inside the transaction that writes the message.

@@ -28,6 +28,7 @@ from nudge.attention.preferences import forbids
 from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.reserve import PING
+from nudge.defaults import CRITICAL_A_DAY
 from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
 CONVERSATION = 5 * MINUTE
@@ -39,10 +40,6 @@ person writes."""
 
 RUN_RECHECK = MINUTE
 """If a run has sent its ping already, what the person asked for is tried again after this time."""
-
-
-CRITICAL_A_DAY = 3
-"""A model may call so many pings of one day critical. What it calls so beyond them is a ping like any other."""
 
 
 class Rule(Enum):
@@ -155,6 +152,11 @@ class Candidate:
     about: str = ""
     claims_critical: bool = False
 
+    @property
+    def own_idea(self) -> bool:
+        """Whether the coach came up with it. The person's reminders, routines and briefings are not its to silence."""
+        return self.kind in (Kind.HEARTBEAT, Kind.BEDTIME) and not self.asked_by_person
+
     def __repr__(self) -> str:
         return _what_is_set(self)
 
@@ -235,7 +237,7 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
     if exact:
         return _FREE
-    if state.self_quiet_until is not None and _own_idea(candidate) and at < as_instant(state.self_quiet_until):
+    if state.self_quiet_until is not None and candidate.own_idea and at < as_instant(state.self_quiet_until):
         return Refuse(Rule.SELF_QUIET)
     said = None if state.last_conversation is None else as_instant(state.last_conversation)
     if said is not None and -CONVERSATION < at - said < CONVERSATION:
@@ -255,11 +257,6 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
     if state.budget is None:
         return _FREE
     return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at)
-
-
-def _own_idea(candidate: Candidate) -> bool:
-    """Whether the coach came up with it. The person's reminders, routines and briefings are not its to silence."""
-    return candidate.kind in (Kind.HEARTBEAT, Kind.BEDTIME) and not candidate.asked_by_person
 
 
 def _held(candidate: Candidate, rule: Rule, until: Instant) -> Defer | Refuse:

@@ -188,10 +188,10 @@ class Conversation:
             return Reply(chat(facts)[0] if restrained else GARBLED)
         if heard.forwarded or answer.model == RULES:
             return reply
-        weighed = weigh(reply.actions, facts, self._facts.texts(agent))
-        reply = replace(
-            reply, actions=weighed.now, refused=(*reply.refused, *weighed.refused), after_yes=weighed.after_yes
-        )
+        if reply.actions:
+            weighed = weigh(reply.actions, facts, self._facts.texts(agent))
+            refused = (*reply.refused, *weighed.refused)
+            reply = replace(reply, actions=weighed.now, refused=refused, after_yes=weighed.after_yes)
         return _with_feedback(reply, facts)
 
     async def _settle(self, firing: Firing, heard: Heard, facts: CoachFacts, reply: Reply, step: Step | None) -> None:
@@ -219,9 +219,10 @@ class Conversation:
         if not heard.forwarded:
             recent = reply.recent_context or recap(facts.memory.recent_context, heard.text, facts.today)
             await self._changes.set_recent_context(agent, recent, now)
-        text = "\n\n".join(part for part in parts if part)
         asked = await self._ask(agent, heard, facts, reply)
-        text = "\n\n".join(part for part in (text, question(reply.after_yes, facts.now, facts.targets)) if part)
+        if asked is not None:
+            parts.append(question(reply.after_yes, facts.now, facts.targets))
+        text = "\n\n".join(part for part in parts if part)
         shown = await self._replies.post(agent, text, now, typed=heard.typed, buttons=asked.buttons if asked else ())
         kind = "review" if to_review else "conversation"
         await self._store.conversations.add(Saying(agent, now, "assistant", shown, kind))

@@ -7,7 +7,7 @@ It may take an order in there for the person's. So code decides what comes of ea
 - While somebody else's words are in the talk, an action must have its source in what the person says themselves. One
   whose words or whose kind they do not even mention is refused.
 - What reaches far (quiet hours, the time zone, an emptied list, a quiet time they did not name) needs their yes.
-- A reminder at a time that they did not name is the model's. It has the limits of `reminders/limits.py`.
+- A reminder at a time that they did not name is the model's. Its limits are in `nudge.defaults`.
 
 None of this depends on what the model says about it.
 """
@@ -247,14 +247,12 @@ def _words(text: str) -> set[str]:
 
 
 def question(actions: Sequence[Action], now: Instant, targets: Targets) -> str:
-    """What the coach asks before it does these; nothing if there are none.
+    """What the coach asks before it does these.
 
     >>> question([UpdateGoals("Today", ())], Instant(0), Targets())
     'Shall I empty Today? Please answer yes or no.'
     """
     wanted = [_would(action, now, targets) for action in actions]
-    if not wanted:
-        return ""
     what = wanted[0] if len(wanted) == 1 else f"{', '.join(wanted[:-1])} and {wanted[-1]}"
     return f"Shall I {what}? Please answer yes or no."
 

@@ -75,7 +75,8 @@ class Source(StrEnum):
     FILE = "file"
     CHAT = "chat"
     MODEL = "model"
-    """A model set it in a conversation, at a time that the person did not name. See `limits.py`."""
+    """A model set it in a conversation, at a time that the person did not name. Its limits are in
+    `nudge.defaults`."""
     IMPORT = "import"
 
     @property

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
+from nudge.defaults import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
 from nudge.instants import DAY, Instant, local_date, start_of_day
 from nudge.queue.agents import Agents
@@ -31,7 +32,6 @@ from nudge.reminders.changes import (
 from nudge.reminders.conditions import NOT_JUDGED, Reply, read_reply
 from nudge.reminders.definition import Definition, make_reminder
 from nudge.reminders.handover import Handover
-from nudge.reminders.limits import check_count
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
@@ -267,8 +267,19 @@ class Reminders:
         return Timed(after, None if timer is None else timer.due_at)
 
     async def _refuse_too_many(self, agent: str, now: Instant) -> None:
+        """What a model schedules is its own idea of what the person wants, so there is only so much of it."""
         zone = self.zone(agent)
-        check_count(*await self._store.reminders.by_model(agent, start_of_day(local_date(now, zone), zone)))
+        active, today = await self._store.reminders.by_model(agent, start_of_day(local_date(now, zone), zone))
+        if active >= MOST_BY_MODEL:
+            raise UsageError(
+                f"I have set {active} reminders for you that are still active, and that is my limit.",
+                next_step="Cancel one with /cancel, or set this one yourself with /remind.",
+            )
+        if today >= MOST_A_DAY_BY_MODEL:
+            raise UsageError(
+                f"I have set {today} reminders for you today, and that is my limit for a day.",
+                next_step="Set this one yourself with /remind.",
+            )
 
     async def _refuse_taken_name(self, agent: str, name: str) -> None:
         for other in await self._store.reminders.named(name, agent) if name else ():
