@@ -9,8 +9,8 @@ from enum import StrEnum
 from nudge.instants import DAY, Instant
 
 LATENESS = DAY
-"""A message that could not be sent for this long is missed: an answer from yesterday helps nobody. A reminder has a limit
-of its own."""
+"""A message that could not be sent for this long is missed: an answer from yesterday helps nobody. Reminders have
+limits of their own."""
 
 
 @dataclass(frozen=True, slots=True)
