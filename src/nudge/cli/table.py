@@ -80,6 +80,17 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
         ),
     },
+    "Your own agents": {
+        "exec": Command("exec", "run a command under an agent's budgets"),
+        "gateway": Group(
+            "let your agents call models through nudge",
+            {
+                "token": Command("gateway", "print a token for an agent's client, or revoke all", "token"),
+                "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
+            },
+            bare=Command("gateway", "run the gateway in this terminal", "serve"),
+        ),
+    },
     "Set up": {
         "agent": Group(
             "list and manage agents",

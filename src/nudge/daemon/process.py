@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
@@ -49,7 +49,11 @@ from nudge.stores.store import SqlStore
 log = logging.getLogger("nudge.daemon")
 
 
-async def serve(config: Config, *, terminal: bool = False) -> int:
+Door = Callable[[Config, Daemon], Coroutine[Any, Any, None]]
+"""A way in for other programs, which runs beside the daemon until it is cancelled."""
+
+
+async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door] = ()) -> int:
     """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
     clock = SystemClock()
     home = config.home
@@ -70,7 +74,7 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, instance, news, terminal=terminal)
+                return await _run(config, store, clock, instance, news, terminal=terminal, doors=doors)
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -140,7 +144,16 @@ REPLACED = (
 )
 
 
-async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, news: str, *, terminal: bool) -> int:
+async def _run(
+    config: Config,
+    store: SqlStore,
+    clock: SystemClock,
+    instance: str,
+    news: str,
+    *,
+    terminal: bool,
+    doors: Sequence[Door],
+) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
@@ -182,6 +195,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
 
     endpoints = dict(ChatEndpoints(daemon, agent, channel).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
+    companions += [door(config, daemon) for door in doors]
     if isinstance(store.database, SqliteDatabase):
         keeper = DatabaseKeeper(store.database, config.home.copies, clock, store.feed.add, start_again)
         companions.append(keeper.run())
