@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nudge.phrases.asking import asks_for_reminder
 from nudge.phrases.result import Understood
-from nudge.phrases.split import split_reminder
+from nudge.phrases.split import split_reminder, times_in
 from nudge.phrases.understanding import read_answer, read_wish, understand, understand_duration
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "read_answer",
     "read_wish",
     "split_reminder",
+    "times_in",
     "understand",
     "understand_duration",
 ]
