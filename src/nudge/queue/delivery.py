@@ -142,7 +142,9 @@ class Delivery:
     async def _end(self, message: Message, now: Instant, result: Result, reason: str) -> None:
         if message.slot_at is not None:
             await self._store.outcomes.amend(message.agent, message.key, message.slot_at, result, reason)
-        await self._store.feed.add(FeedLine(now, message.agent, result.value, f"{reason} ({message.text[:60]})"))
+        await self._store.feed.add(
+            FeedLine(now, message.agent, result.value, f"{reason} ({redact(message.text)[:60]})")
+        )
 
 
 def _outbound(message: Message, *, buttons: bool) -> Outbound:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
+from nudge.redaction import screen
 from nudge.reminders.fields import FieldError, FieldPart, read_record, write_record
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
 from nudge.reminders.text import check_template, literal
@@ -158,7 +159,11 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _checked(reminder: Reminder) -> Reminder:
-    """Refuse what does not go together, and a message with variables that do not exist."""
+    """Refuse what does not go together, and a message with variables that do not exist. A secret in its words is not
+    kept: whoever sets it is told."""
+    words = (reminder.name, reminder.message, reminder.description)
+    if (screened := tuple(map(screen, words))) != words:
+        reminder = replace(reminder, name=screened[0], message=screened[1], description=screened[2])
     check_template(reminder.message)
     condition = reminder.condition
     if reminder.chain is not None and _waits(condition):
