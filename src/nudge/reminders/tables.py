@@ -130,6 +130,12 @@ class ReminderTable:
         """For good, without a trace: what has ended normally stays as history."""
         await self._db.run("reminders_delete", {"id": reminder_id})
 
+    async def by_model(self, agent: str, since: Instant) -> tuple[int, int]:
+        """How many a model set that can still fire, and how many it has set since then."""
+        row = await self._db.one("reminders_by_model", {"agent": agent, "since": since})
+        assert row is not None
+        return int(row["active"]), int(row["made"])
+
     async def active_ids(self) -> Sequence[tuple[str, bool]]:
         """Every active reminder, and whether it has a timer."""
         return [(row["id"], row["key"] is not None) for row in await self._db.all("reminders_active_ids", {})]
