@@ -16,8 +16,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
+from nudge.backoff import Policy, SetbackError, persevere
 from nudge.clock import Clock
-from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError, UsageError
+from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
 from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, ToolResult, ToolUse
 from nudge.queue.dispatch import Firing, Settlement
@@ -148,27 +149,49 @@ class Spending:
         starts_task: bool | None = None,
         min_tokens: int | None = None,
     ) -> ModelReply:
-        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details."""
+        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details.
+
+        An attempt whose answer did not arrive whole is charged its worst case, because it may have been billed. There
+        is another one if the row `model-lost` of the back-off table says so, and if the money pays for it: it has a
+        hold of its own. A reply whose usage the service did not count, or not so that it can be true, is charged its
+        worst case too; `usage_estimated` in its details says so.
+        """
         asked = model or self._model
         if asked is None:
             raise NotConfiguredError("There is no model to ask.", next_step="See docs/models.md.")
-        async with self.hold(
-            agent,
-            model=request.model,
-            input_bound=input_bound(request),
-            max_tokens=request.max_tokens,
-            purpose=request.purpose,
-            run=run,
-            starts_task=starts_task,
-            min_tokens=min_tokens,
-            attempt_id=request.attempt_id,
-            now=now,
-        ) as hold:
-            reply = await asked.complete(
-                replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
-            )
-            cost = hold.settle(reply.usage, model=reply.model)
-        return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
+        name = request.attempt_id or secrets.token_hex(12)
+        tries = 0
+
+        async def attempt() -> ModelReply:
+            nonlocal tries
+            tries += 1
+            async with self.hold(
+                agent,
+                model=request.model,
+                input_bound=input_bound(request),
+                max_tokens=request.max_tokens,
+                purpose=request.purpose,
+                run=run,
+                starts_task=starts_task,
+                min_tokens=min_tokens,
+                attempt_id=name if tries == 1 else f"{name}#{tries}",
+                now=now if tries == 1 else None,
+            ) as hold:
+                sent = replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
+                try:
+                    reply = await asked.complete(sent)
+                except ModelUnavailableError as error:
+                    if error.unbilled:
+                        raise
+                    raise SetbackError(Policy.MODEL_LOST, error) from None
+                if reply.details.get("usage_estimated"):
+                    cost = hold.assume_worst(reply.usage, model=reply.model)
+                else:
+                    cost = hold.settle(reply.usage, model=reply.model)
+            return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
+
+        reply, _ = await persevere(attempt, self._clock)
+        return reply
 
     async def state(self, agent: str, now: Moment) -> SpendingStatus:
         """State and meter as they are now. Reading changes nothing."""

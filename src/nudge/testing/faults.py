@@ -21,6 +21,7 @@ class FaultKind(StrEnum):
     DROP = "drop"  # the connection is cut without an answer
     TRUNCATE = "truncate"  # the connection is cut in the middle of an answer
     BROKEN_JSON = "broken_json"  # 200 with a body that is no JSON
+    GATEWAY = "gateway"  # an error page of somebody in between, while the service did what it was asked
     CUT = "cut"  # a stream ends after some pieces, without a word about it
     GIVE_UP = "give_up"  # a stream ends after some pieces with an error
 
@@ -88,6 +89,8 @@ class Faults:
         """Every kind but STATUS, whose body is the service's own. The answer of a cut connection goes nowhere."""
         if fault.kind is FaultKind.BROKEN_JSON:
             return Response('{"ok": true, "result": [', media_type="application/json")
+        if fault.kind is FaultKind.GATEWAY:
+            return Response("<h1>Bad gateway</h1>", status_code=fault.status, media_type="text/html")
         if fault.kind is FaultKind.TRUNCATE:
             return _Truncated(request)
         if fault.kind is FaultKind.HANG:
