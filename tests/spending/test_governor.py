@@ -321,7 +321,7 @@ def test_money_wakes_a_sleeper_within_a_second_and_pulls_its_work_ahead(in_store
         from nudge.spending.budgets import SpendingPlan
 
         await prepared(store)
-        spending = spending_on(store, clock, WINDOW, PricedModel(everything))
+        spending = spending_on(store, clock, WINDOW, PricedModel(everything), waiting=("turn",))
         done: list[int] = []
 
         async def turn(firing: Firing) -> None:

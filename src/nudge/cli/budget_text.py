@@ -30,7 +30,7 @@ def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: boo
     lines = []
     if status.banner:
         lines.append(painted(status.banner, "red", colour))
-    text = painted(status.meter.text, status.meter.colour.value, colour)
+    text = painted(status.text, status.meter.colour.value, colour)
     lines.append(f"{text}  {bar(status.meter, colour)}  {status.state.value.replace('_', ' ')}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")

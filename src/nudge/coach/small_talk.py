@@ -18,6 +18,7 @@ from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError
 from nudge.instants import rfc3339
 from nudge.phrases import split_reminder
+from nudge.reminders.text import time_in_words
 from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
@@ -43,6 +44,14 @@ LOST_FOR_NOW = (
     "I can't reach my language model at the moment, so I only follow simple things. “help” shows which.",
     "My thinking part is offline for now; reminders and nudges still work. “help” shows what I understand.",
 )
+BROKE = (
+    "I've used up today's budget, so until {when} I only follow simple things. “help” shows which.",
+    "My budget is used up until {when}. Reminders and nudges still work, and “help” shows what I understand.",
+)
+BUSY_MONEY = (
+    "The rest of today's budget is tied up in something else I'm doing, so I only follow simple things right now. "
+    "Try again in a few minutes."
+)
 HELP = """Here is what I understand without a model:
 • what's next · goals · today · this week · commitments
 • done (the first task), done 2, done with …
@@ -67,7 +76,7 @@ def chat(facts: CoachFacts) -> Answer:
     if facts.forwarded:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:
-        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, "long"), []
+        return _lost(facts, "long"), []
     for pattern, rule in _RULES:
         match = pattern.fullmatch(words)
         if match:
@@ -79,7 +88,17 @@ def chat(facts: CoachFacts) -> Answer:
         match = pattern.fullmatch(words)
         if match:
             return rule(facts, match)
-    return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, words), []
+    return _lost(facts, words), []
+
+
+def _lost(facts: CoachFacts, about: str) -> str:
+    """The answer to what no rule understands, with the reason why no model is asked."""
+    if not facts.broke:
+        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, about)
+    if facts.wakes_at is None:
+        return BUSY_MONEY
+    when = time_in_words(facts.wakes_at, facts.now, facts.targets.zone)
+    return pick(BROKE, facts.today, about).format(when=when)
 
 
 def recap(before: str, said: str, today: date) -> str:

@@ -63,7 +63,7 @@ async def serve(config: Config, *, terminal: bool = False, empty_database: bool 
                 text = f"The database was damaged and is kept as {kept}. nudge starts with an empty one."
                 log.error("%s", text)
                 await store.feed.add(FeedLine(clock.now(), "", "restored", text))
-            return await _run(config, store, clock, instance, terminal=terminal)
+            return await _run(config, store, clock, lock, terminal=terminal)
         finally:
             await store.close()
     finally:
@@ -94,7 +94,7 @@ async def _open(config: Config, clock: SystemClock, *, empty_database: bool) -> 
     return await open_store(config.database_url), kept.name
 
 
-async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, *, terminal: bool) -> int:
+async def _run(config: Config, store: SqlStore, clock: SystemClock, lock: HomeLock, *, terminal: bool) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
@@ -104,7 +104,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
-    daemon = Daemon(ports, options_of(config, instance))
+    daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))
     await daemon.start()
     agent = await who_talks(daemon, ports)
     signals = handle_signals(daemon.dispatcher)

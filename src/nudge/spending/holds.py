@@ -165,6 +165,11 @@ class Call:
     def least_tokens(self) -> int:
         return min(self.min_tokens, self.max_tokens)
 
+    @property
+    def least_cost(self) -> Micros:
+        """What has to be there for the call to start at all."""
+        return self.worst_case(self.least_tokens)
+
 
 def available(accounts: Sequence[Account]) -> Micros:
     """What a chain has room for: as much as the account with the least."""
@@ -186,7 +191,7 @@ def decide(accounts: Sequence[Account], call: Call) -> Decision:
     most = call.price.fit_max_tokens(call.input_tokens, room, call.max_tokens, call.caching)
     if most >= call.least_tokens and (amount := call.worst_case(most)) <= room:
         return Decision(Answer.GRANTED, most, amount)
-    least = call.worst_case(call.least_tokens)
+    least = call.least_cost
     hopeless = any(account.settled_room < least for account in accounts)
     short = tuple(index for index, account in enumerate(accounts) if account.available < least)
     return Decision(Answer.REFUSED if hopeless else Answer.WAIT, short=short)

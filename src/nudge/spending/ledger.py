@@ -80,9 +80,10 @@ class Attempt:
     model: str = ""
     purpose: str = ""
     run: str = ""
+    owner: str = ""
 
     def held(self, hold: Hold, chain: tuple[AccountKey, ...], now: Instant) -> HoldRow:
-        return HoldRow(hold, self.agent, chain, now, self.model, self.purpose, self.run)
+        return HoldRow(hold, self.agent, chain, now, self.model, self.purpose, self.run, self.owner)
 
 
 @dataclass(frozen=True, slots=True)
