@@ -17,6 +17,7 @@ from nudge.instants import Instant, rfc3339
 
 _PATIENCE_SECONDS = 1.0
 _TRIES = 50
+_LENGTH = 250
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,13 @@ class HomeLock:
                 next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",
             )
         before = _read(file)
-        file.seek(0)
-        file.truncate()
         name = before.home if before and before.home else secrets.token_hex(8)
         holder = Holder(os.getpid(), rfc3339(now), instance, name)
-        json.dump(asdict(holder), file)
+        # In one write over the old text: whoever dies here must not lose the home's name.
+        file.seek(0)
+        file.write(json.dumps(asdict(holder)).ljust(_LENGTH))
         file.flush()
+        file.truncate()
         return cls(file, holder, before)
 
     def release(self) -> None:

@@ -224,7 +224,7 @@ def expire(hold: Hold, now: Instant) -> Change:
 
 
 def give_up(hold: Hold) -> Change:
-    """Charge the worst case of a call of which nobody knows what it used."""
+    """Charge the worst case of a call whose use nobody knows."""
     if hold.state is not HoldState.HELD:
         return Change(hold)
     return _ended(hold, HoldState.EXPIRED, hold.amount)

@@ -104,7 +104,8 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What the calls of one purpose to one model came to."""
+    """What the calls of one purpose to one model came to. `assumed` of them were charged the most they can have cost,
+    because nobody knows what they used."""
 
     purpose: str
     model: str
@@ -113,6 +114,7 @@ class UsageTotal:
     cost: Micros
     overrun: Micros
     known_price: bool
+    assumed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,6 +286,7 @@ class UsageTable:
                 int(row["cost"]),
                 int(row["overrun"]),
                 bool(row["known_price"]),
+                int(row["assumed"]),
             )
             for row in rows
         ]

@@ -102,7 +102,8 @@ ORDER BY at DESC, attempt_id DESC LIMIT :limit
 
 -- name: usage_totals
 SELECT purpose, model, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output, SUM(cache_read) AS cache_read,
-    SUM(cache_write) AS cache_write, SUM(cost) AS cost, SUM(overrun) AS overrun, MIN(known_price) AS known_price
+    SUM(cache_write) AS cache_write, SUM(cost) AS cost, SUM(overrun) AS overrun, MIN(known_price) AS known_price,
+    SUM(CASE WHEN ended = 'expired' THEN 1 ELSE 0 END) AS assumed
 FROM usage_log WHERE agent = :agent AND at >= :since AND at < :until
 GROUP BY purpose, model ORDER BY 8 DESC, 1, 2
 
