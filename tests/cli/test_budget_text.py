@@ -83,7 +83,10 @@ def test_the_status_shows_each_agents_meter_and_the_banner_above_all() -> None:
     }
     lines = status_text(status).splitlines()
     assert lines[0] == "coach: Agent stopped — daily budget exceeded"
-    assert lines[-2:] == ["budget  coach: 117% used, 2% held, budget exceeded", "budget  worker: 47% used, awake"]
+    assert lines[-2:] == [
+        "budget  coach: 117% used, 2% held, budget exceeded",
+        "budget  worker: 47% used, 2% held, awake",
+    ]
     assert status_text(status, colour=True).startswith("\033[31mcoach: Agent stopped")
 
 

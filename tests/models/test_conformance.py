@@ -347,8 +347,8 @@ MAY_BE_BILLED = {
     "an answer cut in the middle": Fault(FaultKind.TRUNCATE),
     "broken JSON": Fault(FaultKind.BROKEN_JSON),
     "a time-out": Fault(FaultKind.HANG),
-    "a 502 that is not the service's own": Fault(FaultKind.GATEWAY, status=502),
-    "a 504 that is not the service's own": Fault(FaultKind.GATEWAY, status=504),
+    "a 502 that is not the service's own": Fault(FaultKind.PAGE, status=502),
+    "a 504 that is not the service's own": Fault(FaultKind.PAGE, status=504),
 }
 
 

@@ -121,7 +121,7 @@ LOST = {
     "a dropped connection": Fault(FaultKind.DROP),
     "broken JSON": Fault(FaultKind.BROKEN_JSON),
     "a time-out": Fault(FaultKind.HANG),
-    "a gateway's 502": Fault(FaultKind.GATEWAY, status=502),
+    "a gateway's 502": Fault(FaultKind.PAGE, status=502),
 }
 
 
