@@ -14,6 +14,7 @@ from nudge.backoff import Policy, SetbackError, parse_retry_after
 from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError, QuestionRefusedError
 from nudge.instants import Instant
 from nudge.model import ModelRequest
+from nudge.redaction import redact
 
 LONGEST_WORDS = 300
 
@@ -74,7 +75,7 @@ def failure_of_refusal(
     refused: RefusedError, request: ModelRequest | None, help_: Help, *, now: Instant, key: str, begun: bool = False
 ) -> Failure:
     """What it means that the service said no. Its words may quote the key. `begun`: it had begun to answer."""
-    status, said = refused.status, refused.said.replace(key, "<key>") if key else refused.said
+    status, said = refused.status, redact(refused.said, (key,))
     wait = parse_retry_after(refused.retry_after, now)
     words = said[:LONGEST_WORDS] or f"status {status}"
     if begun or (status in _GATEWAY and not refused.own):
