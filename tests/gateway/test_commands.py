@@ -8,14 +8,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
 import pytest
 
-from nudge.testing import FakeAnthropic
+from nudge.testing import FakeAnthropic, Fault, FaultKind
 from tests.cli.cli import NUDGE, Cli
-from tests.gateway.kit import HEADERS, KEY, MODEL, ask, cost_of
+from tests.gateway.kit import HEADERS, KEY, MODEL, PRICES, ask, cost_of
 
 pytestmark = pytest.mark.process
 
@@ -168,6 +169,43 @@ def test_the_gateway_answers_with_a_path_or_a_token(cli: Cli, service: FakeAnthr
             process.send_signal(signal.SIGINT)
             process.wait(20)
     assert len(cli.json("gateway", "calls")) == 2
+
+
+def test_a_killed_gateway_leaves_no_hold_behind(cli: Cli, service: FakeAnthropic) -> None:
+    streams, port = 30, _free_port()
+    (cli.home / "nudge.toml").write_text(f"[gateway]\nport = {port}\n[spending]\nwindow = 900\n")
+    service.fail(Fault(FaultKind.STALL, pieces=3), streams)
+    url = f"http://127.0.0.1:{port}/agents/builder/v1/messages"
+
+    def begin(pool: httpx2.Client) -> None:
+        try:
+            with pool.stream("POST", url, json=ask(max_tokens=2_048, stream=True), headers=HEADERS) as answer:
+                answer.read()
+        except httpx2.HTTPError:
+            pass
+
+    with (
+        subprocess.Popen([*NUDGE, "gateway"], env=cli.environment) as process,
+        httpx2.Client(timeout=60, limits=httpx2.Limits(max_connections=None)) as pool,
+        ThreadPoolExecutor(streams) as threads,
+    ):
+        _until_it_answers(f"http://127.0.0.1:{port}")
+        for _ in range(streams):
+            threads.submit(begin, pool)
+        service.wait_for_requests(streams)
+        process.kill()
+    assert cli.json("budget", "--agent", "builder", "--detail")["detail"]["day"]["held"] > 0
+    with subprocess.Popen([*NUDGE, "gateway"], env=cli.environment) as process:
+        try:
+            _until_it_answers(f"http://127.0.0.1:{port}")
+            day = cli.json("budget", "--agent", "builder", "--detail")["detail"]["day"]
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+    assert day["held"] == 0
+    came = cost_of([{**one, "usage": {**one["usage"], "output_tokens": 6}} for one in service.served])
+    worst = streams * PRICES.worst_case(MODEL, 100, 2_048)
+    assert came <= day["spent"] <= worst
 
 
 def test_beyond_loopback_a_path_alone_opens_nothing(cli: Cli, service: FakeAnthropic) -> None:

@@ -7,6 +7,7 @@ import logging
 import os
 import secrets
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -53,7 +54,13 @@ async def alone(config: Config, said: Callable[[str], None]) -> int:
     loop = asyncio.get_running_loop()
     for which in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(which, stop.set)
-    async with _money(config) as (store, spending, clock), gateway_of(config, store, spending, clock) as address:
+    listener = bound(config.gateway.host, config.gateway.port)
+    # Nobody else has this address, so what a gateway held here before is dead.
+    owner = f"gateway {config.home.path} {address_of(listener)}"
+    async with (
+        _money(config, owner) as (store, spending, clock),
+        gateway_of(config, store, spending, clock, listener=listener) as address,
+    ):
         said(address)
         await stop.wait()
     return 0
@@ -66,7 +73,7 @@ async def gateway_of(
     spending: Spending,
     clock: Clock,
     *,
-    port: int | None = None,
+    listener: socket.socket | None = None,
     options: GatewayOptions | None = None,
     limit: Limit | None = None,
 ) -> AsyncIterator[str]:
@@ -76,7 +83,7 @@ async def gateway_of(
     told = {one: environment[f"{name}_BASE_URL"] for one, name in names.items() if f"{name}_BASE_URL" in environment}
     keys = {one: environment[f"{name}_API_KEY"] for one, name in names.items() if f"{name}_API_KEY" in environment}
     own = options or (GatewayOptions() if is_loopback(section.host) else GatewayOptions(None, tokens_required=True))
-    listener = bound("127.0.0.1" if port is not None else section.host, section.port if port is None else port)
+    listener = listener or bound(section.host, section.port)
     try:
         upstreams = Upstreams({**told, **section.upstreams}, keys)
         for address in upstreams.addresses.values():
@@ -91,7 +98,7 @@ async def gateway_of(
 
 
 @asynccontextmanager
-async def _money(config: Config) -> AsyncIterator[tuple[SqlStore, Spending, Clock]]:
+async def _money(config: Config, owner: str = "") -> AsyncIterator[tuple[SqlStore, Spending, Clock]]:
     clock = SystemClock()
     store = await open_store(config.database_url)
     try:
@@ -103,6 +110,7 @@ async def _money(config: Config) -> AsyncIterator[tuple[SqlStore, Spending, Cloc
             routes=config.spending.routes,
             plan=config.spending.plan,
             turn=config.spending.turn,
+            owner=owner,
         )
         await spending.start(clock.now())
         yield store, spending, clock
@@ -154,7 +162,10 @@ async def run_command(config: Config, wanted: CommandRun, waiting: Callable[[Asl
         token = f"{PREFIX}{wanted.agent}.{secrets.token_urlsafe(32)}"
         options = GatewayOptions(agent=wanted.agent, token=token)
         limit = TokenLimit(wanted.max_tokens) if wanted.max_tokens else None
-        async with gateway_of(config, store, spending, clock, port=0, options=options, limit=limit) as address:
+        listener = bound("127.0.0.1", 0)
+        async with gateway_of(
+            config, store, spending, clock, listener=listener, options=options, limit=limit
+        ) as address:
             base = f"{address}/agents/{wanted.agent}/runs/{run}"
             environment = {
                 **os.environ,
