@@ -138,7 +138,7 @@ def test_no_text_makes_the_reader_raise(answer: str) -> None:
 
 
 def test_the_schema_names_what_may_be_set() -> None:
-    assert set(DECISION_SCHEMA["properties"]) == {"action", "message", "topic", "state_updates"}
+    assert set(DECISION_SCHEMA["properties"]) == {"action", "message", "reason", "topic", "state_updates"}
     assert set(DECISION_SCHEMA["properties"]["state_updates"]["properties"]) == {
         "bedtime_nudge_sent",
         "morning_brief_sent",

@@ -92,7 +92,7 @@ class Background:
             if decision.speaks and words:
                 await self._speak(settlement, letter, words, now)
             else:
-                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or 'nothing to say'}.")
+                settlement.outcome(Result.SILENT, f"{_name(letter)}: {decision.reason or 'nothing to say'}.")
             if settlement.following is not None:
                 await self._postpone(letter, settlement)
             elif await self._store.letters.unread(agent, limit=1):

@@ -23,6 +23,7 @@ from nudge.defaults import LONGEST_SILENCE
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
 from nudge.queue.records import moment, text
+from nudge.text import short
 
 EVENING = time(17, 0)
 
@@ -144,6 +145,7 @@ DECISION_SCHEMA: dict[str, Any] = {
         "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update"]},
         "message": {"type": "string"},
         "topic": {"type": "string"},
+        "reason": {"type": "string"},
         "state_updates": {
             "type": "object",
             "properties": {
@@ -159,7 +161,8 @@ DECISION_SCHEMA: dict[str, Any] = {
 }
 """The form of a decision, for models that take a JSON schema."""
 
-_KEYS = frozenset({"action", "message", "state_updates", "topic"})
+_KEYS = frozenset({"action", "message", "reason", "state_updates", "topic"})
+_LONGEST_REASON = 300
 
 
 class Action(StrEnum):
@@ -175,7 +178,7 @@ class Action(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A heartbeat's outcome. `refused` says which state updates were not taken and why, `reason` why an answer was no
-    decision.
+    decision, `because` why the model decided so, in its own words.
 
     >>> parse_decision("HEARTBEAT_OK, all good!", Instant(0)).action
     <Action.SILENCE: 'silence'>
@@ -187,6 +190,7 @@ class Decision:
     refused: tuple[str, ...] = ()
     topic: str = ""
     reason: str = ""
+    because: str = ""
 
     @property
     def speaks(self) -> bool:
@@ -246,23 +250,25 @@ def _decision(data: Mapping[str, Any], now: Instant) -> Decision:
         raise _NotADecisionError("action is not message, heartbeat_ok or state_update")
     message = _text(data, "message")
     topic = _text(data, "topic")[:LONGEST_TOPIC]
+    because = short(_text(data, "reason"), _LONGEST_REASON)
     given = data.get("state_updates")
     if given is not None and not isinstance(given, Mapping):
         raise _NotADecisionError("state_updates is not an object")
     updates, refused = check_state_updates(given or {}, now)
     if action is Action.OK:
-        return Decision(action, refused=tuple(f"{name}: nothing was to be done" for name in updates) + refused)
+        undone = tuple(f"{name}: nothing was to be done" for name in updates)
+        return Decision(action, refused=undone + refused, because=because)
     if action is Action.STATE_UPDATE:
         if not updates and not refused:
             raise _NotADecisionError("state_update without state_updates")
-        return Decision(action, state_updates=updates, refused=refused)
+        return Decision(action, state_updates=updates, refused=refused, because=because)
     if not message:
         raise _NotADecisionError("the message is empty")
     if len(message) > LONGEST_MESSAGE:
         raise _NotADecisionError(f"the message has {len(message)} characters, more than {LONGEST_MESSAGE}")
     if OK_WORD in message:
         raise _NotADecisionError(f"the message says {OK_WORD}")
-    return Decision(action, message, updates, refused, topic)
+    return Decision(action, message, updates, refused, topic, because=because)
 
 
 def _object(text: str) -> Mapping[str, Any]:

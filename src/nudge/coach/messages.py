@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Allow, Candidate, Defer, Refuse
@@ -99,7 +100,7 @@ class Pings:
         note_objection(settlement, decision)
         return False
 
-    async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
+    async def send(self, settlement: Settlement, ping: Ping, now: Instant, **detail: Any) -> bool:
         """Send it, or write down why not. True if it was sent.
 
         The gate's decision, its debit, the message and the conversation's line are one transaction.
@@ -125,7 +126,7 @@ class Pings:
             )
         )
         await self._store.conversations.add(Saying(timer.agent, now, "assistant", text, ping.kind))
-        settlement.outcome(fired(settlement), ping.reason, text=text)
+        settlement.outcome(fired(settlement), ping.reason, text=text, **detail)
         return True
 
 
