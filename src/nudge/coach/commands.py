@@ -23,7 +23,8 @@ from nudge.coach.explain import Explanation, explain
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
-from nudge.errors import LostLeaseError, NudgeError, StoreError, UsageError
+from nudge.coach.store import Saying
+from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
 from nudge.queue.dispatch import Firing
@@ -195,7 +196,14 @@ async def remind(coach: Coach, asked: Asked) -> str:
     if not asked.text:
         return "Remind you of what, and when? For example: /remind call Mum by Friday 5pm"
     zone, now = coach.documents.targets(asked.agent).zone, whole_seconds(asked.now)
-    text, when = split_reminder(f"/remind {asked.text}", now, zone)
+    sentence = f"/remind {asked.text}"
+    try:
+        text, when = split_reminder(sentence, now, zone)
+    except UnclearPhraseError as unclear:
+        # What was asked and what was asked back belong to the conversation: the next message is the answer.
+        await coach.store.conversations.add(Saying(asked.agent, now, "user", sentence, "conversation"))
+        await coach.store.conversations.add(Saying(asked.agent, now, "assistant", unclear.question, "conversation"))
+        return unclear.question
     number = await coach.reminders.remind(asked.agent, text, when, asked.now)
     await coach.changes.remember(asked.agent, Change(f"the reminder “{text}”", reminders=(number,), at=asked.now))
     return f"I'll remind you: {text}. {when.echo(now, zone)} [{number}]"
