@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from nudge.home.prices import load_prices
+from nudge.queue.channel import REPEAT_MARK
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_protocol import SentMessage
@@ -58,8 +60,8 @@ def rows(bot: Cli, sql: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def sent(telegram: FakeTelegram, count: int) -> list[SentMessage]:
-    return telegram.wait_for_sent(count, timeout=30)
+def sent(telegram: FakeTelegram, count: int, within: float = 30) -> list[SentMessage]:
+    return telegram.wait_for_sent(count, timeout=within)
 
 
 def caught_up(telegram: FakeTelegram) -> None:
@@ -201,6 +203,32 @@ def test_kill_nine_before_the_reply_went_out_sends_it_once_and_forgets_no_offset
     assert len(telegram.sent) == 3
 
 
+@pytest.mark.parametrize("arrived", [False, True], ids=["before it arrives", "after it has arrived"])
+def test_kill_nine_in_the_second_part_of_a_long_answer_repeats_only_that_part(
+    bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic, arrived: bool
+) -> None:
+    online(bot, anthropic)
+    lines = [f"line {number:03} " + "words " * 8 + "end" for number in range(180)]
+    anthropic.reply({"reply": "\n".join(lines), "actions": [], "recent_context": ""})
+    with bot.start() as first:
+        telegram.wait_for_poll()
+        telegram.fail(Fault(FaultKind.HANG, on="sendMessage", after=1, done=arrived))
+        telegram.say("tell me everything")
+        until(lambda: [method for method, _ in telegram.calls].count("sendMessage") == 2, "the second part hangs")
+        sent(telegram, 2 if arrived else 1)
+        first.signal(signal.SIGKILL)
+        first.wait()
+    telegram.heal()
+    with bot.start():
+        until(lambda: rows(bot, "SELECT state FROM outbox") == [("sent",)], "all of it was sent")
+    texts = [message.text.rstrip() for message in telegram.sent]
+    texts.remove(REPEAT_MARK.strip())
+    assert len(texts) == (4 if arrived else 3)
+    assert "\n".join(dict.fromkeys(texts)) == "\n".join(line.rstrip() for line in lines)
+    assert telegram.sent[0].text.startswith(lines[0])
+    assert [message.text for message in telegram.sent].index(REPEAT_MARK.strip()) == (2 if arrived else 1)
+
+
 def test_somebody_else_on_the_same_bot_ends_the_daemon_with_seven(bot: Cli, telegram: FakeTelegram) -> None:
     telegram.set_webhook()
     done = bot("run", code=7)
@@ -223,3 +251,33 @@ def _no_secret(bot: Cli, *secrets: str) -> None:
         if path.is_file() and path.name != ".env":
             content = path.read_bytes()
             assert not any(secret.encode() in content for secret in secrets), path
+
+
+@pytest.mark.parametrize("poor", [False, True], ids=["there is money left", "they fill the day"])
+def test_three_kills_around_a_hanging_call_leave_nobody_waiting(
+    bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic, poor: bool
+) -> None:
+    online(bot, anthropic)
+    anthropic.fail(Fault(FaultKind.HANG, on="messages"), times=3)
+    anthropic.reply({"reply": "Take a walk.", "actions": []}, times=5)
+    telegram.say("What do you think about Kant?")
+    for death in range(3):
+        with bot.start() as daemon:
+            until(lambda: anthropic.faults.held == 1, f"call {death + 1} hangs")
+            if poor and not death:
+                ((amount,),) = rows(bot, "SELECT amount FROM holds WHERE state = 'held'")
+                assert isinstance(amount, int)
+                bot("budget", "set", "--window", f"{amount * 91 / 1_000_000:.6f}")  # three a day
+            assert "held" in bot("budget").stdout
+            daemon.signal(signal.SIGKILL)
+            daemon.wait()
+        until(lambda: anthropic.faults.held == 0, "the service has noticed")
+    with bot.start():
+        (message,) = sent(telegram, 1, within=15)
+        assert rows(bot, "SELECT COUNT(*) FROM holds WHERE state = 'held'") == [(0,)]
+    ((spent,),) = rows(bot, "SELECT SUM(committed) FROM accounts WHERE kind = 1")
+    prices = load_prices()
+    assert isinstance(spent, int)
+    assert sum(prices.cost(one.model, one.usage) for one in anthropic.bill) <= spent
+    assert ("budget" in message.text) == poor
+    assert ("walk" in message.text) != poor

@@ -4,15 +4,17 @@ POST /control/reply     {"text": "…"}, {"data": {…}} or {"tools": [["name", 
 POST /control/fault     {"kind": "status", "status": 529, "retry_after": 3, "times": 1}
 POST /control/reset
 GET  /control/requests  ?at_least=N&timeout=S waits for that many; answers {"requests": [{…}]}
+GET  /control/bill      what it would bill: {"calls": [{"model": "…", "usage": {…}}]}
 
 Tokens are a quarter of the bytes, rounded up.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,6 +28,7 @@ from nudge.testing.loopback import Bell, Loopback
 
 PIECE = 8
 """Characters of one piece of a stream."""
+_IN_STREAMS = (FaultKind.CUT, FaultKind.GIVE_UP, FaultKind.STALL)
 
 
 class BadRequestError(Exception):
@@ -38,7 +41,7 @@ class Reply:
 
     `data` is an answer of the form that was asked for, or a call of the tool that was. `tools` are calls by name; an
     input that is a text is sent as it is, so that broken JSON can be tried too. `thinking` comes before all of it, with
-    services that show it.
+    services that show it. `usage` is told in place of the true one, which is billed.
     """
 
     text: str = ""
@@ -46,6 +49,15 @@ class Reply:
     stop_reason: str | None = None
     tools: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     thinking: str = ""
+    usage: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """A call that the service did, with what it used, whether or not its answer arrived."""
+
+    model: str
+    usage: Mapping[str, Any]
 
 
 Said: TypeAlias = str | Mapping[str, Any] | Reply
@@ -72,10 +84,19 @@ def written(given: Mapping[str, Any] | str) -> str:
 
 class ModelServer(Loopback):
     """A service. Where the script is used up, `answer` is asked, or `default` is given. `lacks` names what its model
-    cannot do: "tools", "json"."""
+    cannot do: "tools", "json".
+
+    What it does is on its `bill`, also where the answer gets lost on its way or never comes. Error answers are free.
+    """
 
     def __init__(
-        self, path: str, default: Said, answer: Answer | None, lacks: Sequence[str], models: Mapping[str, Any]
+        self,
+        path: str,
+        default: Said,
+        answer: Answer | None,
+        lacks: Sequence[str],
+        models: Mapping[str, Any],
+        more: Sequence[Route] = (),
     ) -> None:
         self.bell = Bell()
         self.faults = Faults(self.bell)
@@ -85,14 +106,19 @@ class ModelServer(Loopback):
         self._models = models
         self._script: list[Reply] = []
         self._requests: list[dict[str, Any]] = []
+        self._bill: list[Billed] = []
+        self._served: list[dict[str, Any]] = []
+        self._abandoned = 0
         self.app = Starlette(
             routes=[
                 Route(path, self._ask, methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
+                *more,
                 Route("/control/reply", self._control_reply, methods=["POST"]),
                 Route("/control/fault", self._control_fault, methods=["POST"]),
                 Route("/control/reset", self._control_reset, methods=["POST"]),
                 Route("/control/requests", self._control_requests, methods=["GET"]),
+                Route("/control/bill", self._control_bill, methods=["GET"]),
             ]
         )
         super().__init__(self.app)
@@ -109,6 +135,9 @@ class ModelServer(Loopback):
         with self.bell.lock:
             self._script.clear()
             self._requests.clear()
+            self._bill.clear()
+            self._served.clear()
+            self._abandoned = 0
             self.faults.clear()
             self._forget()
 
@@ -117,6 +146,22 @@ class ModelServer(Loopback):
         """The bodies of all calls that came, failed ones too."""
         with self.bell.lock:
             return list(self._requests)
+
+    @property
+    def bill(self) -> list[Billed]:
+        """All calls that it did, oldest first."""
+        with self.bell.lock:
+            return list(self._bill)
+
+    @property
+    def served(self) -> list[dict[str, Any]]:
+        """All answers that were given, each with its usage. Streams count as a whole. `bill` has the lost ones too."""
+        with self.bell.lock:
+            return list(self._served)
+
+    def wait_for_abandoned(self, count: int, timeout: float = 10.0) -> bool:
+        """Whether that many clients have left a stalled stream. Blocks the thread, as `wait_for_requests` does."""
+        return self.bell.wait_for(lambda: self._abandoned >= count, timeout)
 
     def wait_for_requests(self, count: int, timeout: float = 10.0) -> list[dict[str, Any]]:
         """All bodies, once it is that many. Blocks the thread: use `asyncio.to_thread` in a coroutine."""
@@ -166,20 +211,27 @@ class ModelServer(Loopback):
         fault = self.faults.take("messages")
         if fault is not None and fault.kind is FaultKind.STATUS:
             return self._error(fault.status, fault.message, fault.retry_after)
-        if fault is not None and fault.kind not in (FaultKind.CUT, FaultKind.GIVE_UP):
-            return await self.faults.play(fault, request)
         try:
             self._check(body)
         except BadRequestError as wrong:
             return self._error(400, str(wrong))
-        said = self._say(self._next_reply(body), body, number)
+        if fault is not None and fault.kind not in _IN_STREAMS:
+            self._charge(body, self._say(self._lost_reply(), body, number))
+            return await self.faults.play(fault, request)
+        reply = self._next_reply(body)
+        said = self._say(reply, body, number)
+        self._charge(body, said)
+        if reply.usage is not None:
+            said = {**said, "usage": reply.usage}
+        with self.bell.lock:
+            self._served.append(said)
         if not body.get("stream"):
             name = f"req_{number:06d}"
             return JSONResponse(said, headers={"request-id": name, "x-request-id": name})
         return StreamingResponse(self._streamed(self._events(said, body), fault), media_type="text/event-stream")
 
-    def _streamed(self, events: Iterator[tuple[str, bool]], fault: Fault | None) -> Iterator[str]:
-        """A stream, which with a fault ends after some pieces, with an error or without a word."""
+    async def _streamed(self, events: Iterator[tuple[str, bool]], fault: Fault | None) -> AsyncIterator[str]:
+        """A stream, which with a fault ends after some pieces, with an error or without a word, or does not end."""
         pieces = 0
         for event, is_piece in events:
             pieces += is_piece
@@ -188,6 +240,13 @@ class ModelServer(Loopback):
             yield event
         if fault is not None and fault.kind is FaultKind.GIVE_UP:
             yield self._error_event(fault.status, fault.message)
+        if fault is not None and fault.kind is FaultKind.STALL:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                with self.bell.lock:
+                    self._abandoned += 1
+                self.bell.ring()
 
     async def _list(self, request: Request) -> Response:
         refusal = self._check_key(request)
@@ -201,6 +260,18 @@ class ModelServer(Loopback):
             if self._script:
                 return self._script.pop(0)
         return as_reply(self._answer(body) if self._answer is not None else self._default)
+
+    def _lost_reply(self) -> Reply:
+        """The answer that does not arrive. A scripted one stays for the next who asks."""
+        with self.bell.lock:
+            return self._script[0] if self._script else as_reply(self._default)
+
+    def _charge(self, body: dict[str, Any], said: dict[str, Any]) -> None:
+        with self.bell.lock:
+            self._bill.append(Billed(str(body["model"]), said["usage"]))
+
+    async def _control_bill(self, request: Request) -> Response:
+        return JSONResponse({"calls": [{"model": one.model, "usage": dict(one.usage)} for one in self.bill]})
 
     async def _control_reply(self, request: Request) -> Response:
         wanted: dict[str, Any] = await request.json()
