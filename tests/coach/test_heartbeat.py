@@ -540,7 +540,7 @@ def test_a_bug_in_the_model_is_retried_and_told_and_the_grid_stays(tmp_path: Pat
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         first, second = await world.outcomes()
-        assert (first.slot_at, first.result) == (FIRST, Result.FIRED)
+        assert (first.slot_at, first.result) == (FIRST, Result.FIRED_LATE)
         assert second.slot_at == FIRST + 45 * MINUTE
         assert world.channel.texts == ["⚠️ heartbeat failed: division by zero. Check logs."]
 
