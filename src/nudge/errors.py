@@ -5,6 +5,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   ├── NaiveDatetimeError               a datetime without a time zone
 │   ├── InvalidScheduleError             a schedule that is malformed or can never fire
 │   ├── InvalidPhraseError               words for a time that are not understood
+│   │   └── UnclearPhraseError           … but would be with one more word; `question` asks for it
 │   └── FieldError                       a reminder field is missing or wrong (in `reminders.fields`)
 ├── NotFoundError               exit 3   no such agent, reminder, role, …
 ├── NotConfiguredError          exit 4   a home, key or file is missing or broken
@@ -63,6 +64,25 @@ class InvalidScheduleError(UsageError):
 
 class InvalidPhraseError(UsageError):
     """These words for a time are not understood."""
+
+
+class UnclearPhraseError(InvalidPhraseError):
+    """One word is missing in these words for a time.
+
+    `question` asks for it ("5 am or 5 pm?"), and `options` are the answers where there are only these.
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        next_step: str | None = None,
+        question: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.question = question
+        self.options = options
 
 
 class NotFoundError(NudgeError):

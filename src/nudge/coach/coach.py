@@ -30,7 +30,7 @@ from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
-from nudge.coach.redact import Redaction
+from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
@@ -126,6 +126,7 @@ class Coach:
             COMMIT: self.housekeeping.commit,
             PULL: self.housekeeping.pull,
             ALIVE: self.housekeeping.report_alive,
+            PURGE: self.redaction.purge,
         }
 
     async def start(self, agent: str, now: Instant) -> None:

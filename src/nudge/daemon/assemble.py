@@ -145,7 +145,12 @@ class Daemon:
         """The agents that talk to the person."""
         spending = self.spending if ports.pays else None
         answering = Answering(
-            self.store, spending, rules=ports.rules, model_for=ports.model_for, outage=options.rhythm.every
+            self.store,
+            spending,
+            rules=ports.rules,
+            model_for=ports.model_for,
+            outage=options.rhythm.every,
+            secrets=options.secrets,
         )
         return Coach(
             self.store,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from nudge import __version__
@@ -41,6 +41,7 @@ from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
+from nudge.redaction import keep_secret
 from nudge.stores.open import open_store, sqlite_path
 from nudge.stores.salvage import wal_is_damaged
 from nudge.stores.sqlite import SqliteDatabase
@@ -55,8 +56,8 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
     home = config.home
     findings = examine(Subject(home, clock.now(), terminal=terminal, config=config), CONFIG_CHECKS)
     refuse_bad_start(findings)
-    _keep_private()
-    instance = secrets.token_hex(8)
+    _keep_private(config.secrets)
+    instance = token_hex(8)
     lock = HomeLock.acquire(home, instance, clock.now())
     try:
         configure_logs(config.log.level, config.secrets, home.logs, quiet=terminal)
@@ -90,10 +91,11 @@ _MOST_STARTS = 3
 """More than this in ten minutes: the disk or somebody else damages every file, and starting again does not help."""
 
 
-def _keep_private() -> None:
+def _keep_private(secrets: Sequence[str]) -> None:
     """What this process and its children make is their owner's alone. The keys leave its environment, so that no child
     inherits one; `/proc` still shows the environment that it was started with."""
     os.umask(0o077)
+    keep_secret(secrets)
     for name in SECRET_NAMES:
         os.environ.pop(name, None)
 

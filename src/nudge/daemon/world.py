@@ -41,7 +41,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         outside=Outside(
             history=GitHistory(home),
             sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
-            redactor=LogRedaction(home.logs, [home.chat_history]),
+            redactor=LogRedaction(home.logs, [home.chat_history], home.copies),
             decision_log=DecisionFile(home.logs, config.secrets),
         ),
         is_coach=lambda agent: is_coach(home, agent),

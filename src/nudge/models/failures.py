@@ -10,6 +10,7 @@ from nudge.backoff import Policy, SetbackError, parse_retry_after
 from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import Instant
 from nudge.model import ModelRequest
+from nudge.redaction import redact
 
 LONGEST_WORDS = 300
 
@@ -63,7 +64,7 @@ def failure_of_refusal(
     refused: RefusedError, request: ModelRequest | None, help_: Help, *, now: Instant, key: str
 ) -> Failure:
     """What it means that the service said no. Its words may quote the key."""
-    status, said = refused.status, refused.said.replace(key, "<key>") if key else refused.said
+    status, said = refused.status, redact(refused.said, (key,))
     wait = parse_retry_after(refused.retry_after, now)
     words = said[:LONGEST_WORDS] or f"status {status}"
     lacking = _lacking(status, said, request)

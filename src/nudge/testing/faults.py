@@ -24,6 +24,7 @@ class FaultKind(StrEnum):
     PAGE = "page"  # a page of something in between, with any status; `message` is its text
     CUT = "cut"  # a stream ends after some pieces, without a word about it
     GIVE_UP = "give_up"  # a stream ends after some pieces with an error
+    STALL = "stall"  # a stream says nothing more after some pieces, until the client goes
 
 
 @dataclass(frozen=True, slots=True)
