@@ -157,11 +157,11 @@ def test_a_poisonous_update_is_left_behind_and_admitted(coach: Any) -> None:
 def test_many_that_wait_share_a_commit_and_none_is_lost_or_doubled(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         commits: list[str] = []
-        many = [said(number, f"{number}") for number in range(100)]
+        many = [said(number, f"{number:03}") for number in range(100)]
         rig.store.database.probe = lambda block: commits.append(block) if block == "committed" else None  # type: ignore[attr-defined]
         await listen(rig, Scripting(rig, many, many[50:]), 0.5)
         assert len(commits) <= 100 // TOGETHER + 5
-        assert await heard(rig) == [f"{number}" for number in range(100)]
+        assert await heard(rig) == [f"{number:03}" for number in range(100)]
         assert await cursor(rig) == "behind 99"
 
     coach(scenario)
