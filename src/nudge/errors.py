@@ -21,6 +21,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   ├── StoreGoneError                   the file was removed or replaced while it was in use
 │   └── StoreFullError                   no room left on the disk
 ├── LostLeaseError                       another daemon took this agent over; nothing was written
+├── QuestionRefusedError                 the model's service does not take this question; it costs nothing
 └── RetryableError                       may work later; `retry_after` says when, if known
     ├── ModelUnavailableError            the model's service did not answer
     └── ChannelUnavailableError          the person's channel did not answer
@@ -153,6 +154,10 @@ class LostLeaseError(NudgeError):
     """Another daemon took this agent over."""
 
 
+class QuestionRefusedError(NudgeError):
+    """The model's service does not accept this question."""
+
+
 class RetryableError(NudgeError):
     """This may work later."""
 
@@ -165,6 +170,17 @@ class RetryableError(NudgeError):
 
 class ModelUnavailableError(RetryableError):
     """The model's service did not answer."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float | None = None,
+        next_step: str | None = None,
+        unbilled: bool = False,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, next_step=next_step)
+        self.unbilled = unbilled  # the service certainly did not do it; otherwise it may have, and charge for it
 
 
 class ChannelUnavailableError(RetryableError):

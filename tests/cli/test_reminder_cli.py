@@ -67,6 +67,22 @@ def test_a_reminder_from_adding_to_removing_with_the_daemon_down(here: CliHere) 
     assert "Removed: ci." in here("log").stdout
 
 
+def test_a_slip_in_a_sentence_is_said_back(here: CliHere) -> None:
+    assert "I read “thrusday” as Thursday." in here("reminder", "thrusday 5pm call bob").stderr
+
+
+def test_a_sentence_that_could_be_two_times_names_both(here: CliHere) -> None:
+    done = here("reminder", "bring 2 bottles at 6", code=2)
+    assert done.stderr == (
+        'error: I can\'t read “bring 2 bottles at 6” as a reminder: 6 am or 6 pm?\n  next: Say "6 am" or "6 pm".\n'
+    )
+
+
+def test_an_interval_inside_hours_is_said_back_in_words(here: CliHere) -> None:
+    done = here("reminder", "stretch every 50 minutes on weekdays from 9 to 5")
+    assert "daily on weekdays every 50 min from 09:00 to 16:30" in done.stderr
+
+
 def test_a_sentence_is_a_reminder_for_the_person(here: CliHere) -> None:
     done = here("reminder", "call mum friday 5pm")
     made = shown(here, done.stdout.strip())

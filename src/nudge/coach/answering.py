@@ -17,7 +17,7 @@ from nudge.coach.facts import CoachFacts
 from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
-from nudge.instants import MINUTE, SECOND, Instant
+from nudge.instants import MINUTE, SECOND, Instant, as_instant
 from nudge.model import Block, Model, ModelReply, ModelRequest, StopReason, Text, text_reply
 from nudge.queue.records import Record, moment, moment_or_none
 from nudge.redaction import screen, screen_all
@@ -29,6 +29,8 @@ RULES = "offline"
 """What logs and simulations call the rules, where they name a model."""
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
+PERSON_WAITS = 10.0
+"""Seconds that a person waits for money which other calls hold. Then the rules answer."""
 
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
@@ -60,8 +62,17 @@ MODEL_OUTAGE: Record[Outage] = Record(
 class Spender(Protocol):
     """The spending governor, as far as answering needs it."""
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
-        """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit."""
+    async def call(
+        self,
+        agent: str,
+        request: ModelRequest,
+        now: Instant,
+        *,
+        model: Model | None = None,
+        patience: float | None = None,
+    ) -> ModelReply:
+        """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit, now or within
+        `patience` seconds."""
         ...
 
     async def asleep(self, agent: str, now: Instant) -> bool: ...
@@ -144,13 +155,15 @@ class Answering:
         model = self._model_for(facts) if self._model_for is not None else None
         try:
             _respect_rest(outage, now)
-            reply = await self._spender.call(agent, self._screened(ask()), now, model=model)
+            patience = PERSON_WAITS if waited_for else None
+            reply = await self._spender.call(agent, self._screened(ask()), now, model=model, patience=patience)
         except (StoreError, LostLeaseError):
             raise
-        except BudgetExhaustedError:
+        except BudgetExhaustedError as error:
             if not waited_for:
                 raise
-            return self.by_rules(facts, ask)
+            wakes_at = None if error.retry_at is None else as_instant(error.retry_at)
+            return self.by_rules(replace(facts, broke=True, wakes_at=wakes_at), ask)
         except NudgeError as error:
             down_since = await self._note_outage(agent, error, now)
             if not waited_for and now - down_since < self._outage - _SLACK:

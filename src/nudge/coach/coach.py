@@ -164,4 +164,4 @@ class Coach:
         if self._spending is None:
             return "I answer by simple rules here, without a paid model, so there's nothing to spend."
         status = await self._spending.state(agent, now)
-        return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
+        return f"{status.text} ({status.state.value.replace('_', ' ')})."

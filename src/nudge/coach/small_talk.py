@@ -19,6 +19,7 @@ from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import rfc3339, whole_seconds
 from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish
+from nudge.reminders.text import time_in_words
 from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
@@ -44,6 +45,14 @@ LOST_FOR_NOW = (
     "I can't reach my language model at the moment, so I only follow simple things. “help” shows which.",
     "My thinking part is offline for now; reminders and nudges still work. “help” shows what I understand.",
 )
+BROKE = (
+    "I've used up today's budget, so until {when} I only follow simple things. “help” shows which.",
+    "My budget is used up until {when}. Reminders and nudges still work, and “help” shows what I understand.",
+)
+BUSY_MONEY = (
+    "The rest of today's budget is tied up in something else I'm doing, so I only follow simple things right now. "
+    "Try again in a few minutes."
+)
 HELP = """Here is what I understand without a model:
 • what's next · goals · today · this week · commitments
 • done (the first task), done 2, done with …
@@ -67,7 +76,7 @@ def chat(facts: CoachFacts) -> Answer:
     if facts.forwarded:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:
-        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, "long"), []
+        return _lost(facts, "long"), []
     answered = _answer_to_question(facts, words)
     if answered is not None:
         return answered
@@ -87,7 +96,17 @@ def chat(facts: CoachFacts) -> Answer:
         if match:
             return rule(facts, match)
     wish = _remind(facts, words)
-    return wish if wish is not None else (pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, words), [])
+    return wish if wish is not None else (_lost(facts, words), [])
+
+
+def _lost(facts: CoachFacts, about: str) -> str:
+    """The answer to what no rule understands, with the reason why no model is asked."""
+    if not facts.broke:
+        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, about)
+    if facts.wakes_at is None:
+        return BUSY_MONEY
+    when = time_in_words(facts.wakes_at, facts.now, facts.targets.zone)
+    return pick(BROKE, facts.today, about).format(when=when)
 
 
 def feedback(facts: CoachFacts) -> list[dict[str, Any]]:

@@ -71,7 +71,7 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, instance, news, terminal=terminal)
+                return await _run(config, store, clock, lock, news, terminal=terminal)
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -142,7 +142,9 @@ REPLACED = (
 )
 
 
-async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, news: str, *, terminal: bool) -> int:
+async def _run(
+    config: Config, store: SqlStore, clock: SystemClock, lock: HomeLock, news: str, *, terminal: bool
+) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
@@ -152,7 +154,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
-    daemon = Daemon(ports, options_of(config, instance))
+    daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))
     await daemon.start()
     agent = await who_talks(daemon, ports)
     if news:

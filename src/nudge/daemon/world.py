@@ -48,10 +48,11 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
     )
 
 
-def options_of(config: Config, owner: str) -> Options:
+def options_of(config: Config, owner: str, home: str = "") -> Options:
     coach, attention, spending = config.coach, config.attention, config.spending
     return Options(
         owner=owner,
+        home=home,
         timezone=config.timezone,
         capacity=attention.capacity,
         refill_minutes=attention.refill_minutes,

@@ -28,7 +28,7 @@ _PARTS: Final = {
 }
 _LUNCH: Final = (("at", "lunch"), ("at", "lunchtime"), ("lunchtime",), ("at", "lunch", "time"), ("lunch", "time"))
 _LEADS: Final = ("at", "by", "around", "about", "approximately", "roughly", "exactly")
-_VAGUE: Final = tuple(tuple(name.replace("-", " - ").split()) for name in VAGUE_TIMES)
+_VAGUE: Final = sorted((tuple(name.replace("-", " - ").split()) for name in VAGUE_TIMES), key=len, reverse=True)
 _MINUTES_PAST: Final = {"five": 5, "ten": 10, "twenty": 20, "quarter": 15, "half": 30}
 
 
