@@ -63,6 +63,11 @@ ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_BASE_URL": ADDRESS,
     "OPENAI_BASE_URL": ADDRESS,
     "TELEGRAM_API_BASE": ADDRESS,
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": KEY,
+    "AWS_SESSION_TOKEN": KEY,
+    "AWS_ENDPOINT_URL": ADDRESS,
+    "AWS_REGION": TEXT,
 }
 """What is read from `.env` and the environment. The stores and the mailer check their own URLs."""
 
@@ -73,6 +78,9 @@ SECRET_NAMES = (
     "NUDGE_SMTP_URL",
     "NUDGE_DATABASE_URL",
     "NUDGE_HEALTHCHECK_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
 )
 
 _SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"
@@ -149,6 +157,13 @@ class SpendingSection(NamedTuple):
         return Routes.of({**overlay, EVERY_TIER: self.models} if self.models else overlay)
 
 
+class WorkerSection(NamedTuple):
+    """`snapshots` is a folder or a URL (s3://bucket/folder); empty is a folder of the home."""
+
+    snapshots: Annotated[str, TEXT] = ""
+    keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+
+
 class Environment(Mapping[str, str]):
     """The values of `.env` and the environment by name. Shows which there are, and no value."""
 
@@ -189,6 +204,7 @@ SECTIONS: Mapping[str, Any] = {
     "attention": AttentionSection,
     "coach": CoachSection,
     "spending": SpendingSection,
+    "worker": WorkerSection,
 }
 
 
@@ -207,10 +223,15 @@ class Config(NamedTuple):
     attention: AttentionSection = AttentionSection()
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
+    worker: WorkerSection = WorkerSection()
 
     @property
     def database_url(self) -> str:
         return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
+
+    @property
+    def snapshots_url(self) -> str:
+        return self.worker.snapshots or str(self.home.snapshots)
 
     @property
     def provider(self) -> str | None:
