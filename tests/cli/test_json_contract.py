@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -132,7 +133,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     off("init")
     (off.home / "nudge.toml").write_text('[attention]\nping_budget = "off"\n')
     found["nudge-ping-budget"] = [cli.json("ping-budget"), off.json("ping-budget")]
-    return found | _simulate(cli)
+    return found | _snapshots(cli) | _simulate(cli)
 
 
 def _add_reminders(cli: Cli) -> list[Any]:
@@ -203,6 +204,33 @@ def _exchange(cli: Cli, folder: Path) -> dict[str, list[Any]]:
     (folder / "reminders.json").write_text(exported)
     imported = cli.json("reminder", "import", str(folder / "reminders.json"))
     return {"nudge-reminder-export": [json.loads(exported)], "nudge-reminder-import": [imported]}
+
+
+def _snapshots(cli: Cli) -> dict[str, list[Any]]:
+    """Something of every kind of change, and a damaged one on top."""
+    work = cli.home / "agents" / "monitor" / "workspace"
+    for name in ("gone", "other"):
+        (work / name).write_text(name)
+    os.mkfifo(work / "pipe")
+    made = cli.json("snapshot", "create")
+    (work / "gone").unlink()
+    (work / "other").write_text("changed")
+    (work / "new").write_text("new")
+    cli("snapshot", "create")
+    newest = next((cli.home / "snapshots" / "monitor" / "manifests").glob("*2"))
+    differs = json.loads(cli("snapshot", "verify", "1", "--json", code=1).stdout)
+    diffs = [cli.json("snapshot", "diff", "1"), cli.json("snapshot", "diff", "1", "2")]
+    newest.write_bytes(b"damaged")
+    damaged = json.loads(cli("snapshot", "verify", "--json", code=1).stdout)
+    listed = cli.json("snapshot", "list")
+    restored = [cli.json("snapshot", "restore"), cli.json("snapshot", "restore", "1")]
+    return {
+        "nudge-snapshot-create": [made],
+        "nudge-snapshot-verify": [differs, damaged],
+        "nudge-snapshot-list": listed,
+        "nudge-snapshot-diff": diffs,
+        "nudge-snapshot-restore": restored,
+    }
 
 
 def _simulate(cli: Cli) -> dict[str, list[Any]]:

@@ -66,6 +66,11 @@ ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_BASE_URL": ADDRESS,
     "OPENAI_BASE_URL": ADDRESS,
     "TELEGRAM_API_BASE": ADDRESS,
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": KEY,
+    "AWS_SESSION_TOKEN": KEY,
+    "AWS_ENDPOINT_URL": ADDRESS,
+    "AWS_REGION": TEXT,
 }
 """What is read from `.env` and the environment. The stores and the mailer check their own URLs."""
 
@@ -76,6 +81,9 @@ SECRET_NAMES = (
     "NUDGE_SMTP_URL",
     "NUDGE_DATABASE_URL",
     "NUDGE_HEALTHCHECK_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
 )
 
 _SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"
@@ -152,6 +160,13 @@ class SpendingSection(NamedTuple):
         return Routes.of({**overlay, EVERY_TIER: self.models} if self.models else overlay)
 
 
+class WorkerSection(NamedTuple):
+    """`snapshots` is a folder or a URL (s3://bucket/folder); empty is a folder of the home."""
+
+    snapshots: Annotated[str, TEXT] = ""
+    keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+
+
 class GatewaySection(NamedTuple):
     """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
     services behind it, by provider."""
@@ -202,6 +217,7 @@ SECTIONS: Mapping[str, Any] = {
     "attention": AttentionSection,
     "coach": CoachSection,
     "spending": SpendingSection,
+    "worker": WorkerSection,
     "gateway": GatewaySection,
 }
 
@@ -221,11 +237,16 @@ class Config(NamedTuple):
     attention: AttentionSection = AttentionSection()
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
+    worker: WorkerSection = WorkerSection()
     gateway: GatewaySection = GatewaySection()
 
     @property
     def database_url(self) -> str:
         return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
+
+    @property
+    def snapshots_url(self) -> str:
+        return self.worker.snapshots or str(self.home.snapshots)
 
     @property
     def provider(self) -> str | None:

@@ -34,6 +34,7 @@ class Role:
     instructions: str
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
+    sandbox: str = "auto"
 
 
 class _File(BaseModel):
@@ -46,6 +47,7 @@ class _File(BaseModel):
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
     reminders: tuple[Any, ...] = ()
+    sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
 
     @field_validator("reminders", mode="before")
     @classmethod
@@ -63,7 +65,7 @@ def load_role(path: Path) -> Role:
     document = read_mapping(text, str(path), what="a role", starts="name: …")
     file = checked(_File, document, str(path))
     reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders)
+    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.sandbox)
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:
