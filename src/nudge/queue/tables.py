@@ -45,6 +45,15 @@ class TimerTable:
         self.times_set += 1
         await self._db.run("timers_ensure", _timer_params(timer))
 
+    async def pull(self, timer: Timer) -> bool:
+        """Let the timer of that agent and key fire now if it would fire later. One that is due stays as it is: it may
+        be firing. False if there is none that waits."""
+        params = {"agent": timer.agent, "key": timer.key, "due_at": timer.due_at}
+        if not await self._db.run("timers_pull", params):
+            return False
+        self.times_set += 1
+        return True
+
     async def get(self, agent: str, key: str) -> Timer | None:
         row = await self._db.one("timers_get", {"agent": agent, "key": key})
         return _timer(row) if row else None

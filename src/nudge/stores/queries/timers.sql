@@ -11,6 +11,9 @@ INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
 VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
 ON CONFLICT (agent, key) DO UPDATE SET kind = timers.kind
 
+-- name: timers_pull
+UPDATE timers SET due_at = :due_at, slot_at = :due_at WHERE agent = :agent AND key = :key AND due_at > :due_at
+
 -- name: timers_get
 SELECT * FROM timers WHERE agent = :agent AND key = :key
 
