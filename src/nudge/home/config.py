@@ -22,6 +22,9 @@ from nudge.defaults import (
     MOST_PING_REFILL_MINUTES,
     PING_CAPACITY,
     PING_REFILL_MINUTES,
+    RUN_COST,
+    RUN_SECONDS,
+    RUN_TOKENS,
     SPENDING_TIER,
     SPENDING_WINDOW,
 )
@@ -49,6 +52,7 @@ from nudge.home.config_values import (
 from nudge.home.folder import Home
 
 if TYPE_CHECKING:
+    from nudge.progress.run_limits import RunLimits
     from nudge.spending.allowance import DayTurn
     from nudge.spending.budgets import SpendingPlan
     from nudge.spending.routing import Routes
@@ -149,6 +153,34 @@ class SpendingSection(NamedTuple):
         return Routes.of({**overlay, EVERY_TIER: self.models} if self.models else overlay)
 
 
+class WorkerSection(NamedTuple):
+    """What one run of a worker may use unless its task says otherwise. Money is micro-dollars; 0 lifts a limit.
+
+    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home.
+    """
+
+    budget_max_tokens: Annotated[int, whole(0, 10**12)] = RUN_TOKENS
+    budget_max_cost: Annotated[int, MONEY] = RUN_COST
+    budget_max_duration: Annotated[int, whole(0, 10**8)] = RUN_SECONDS
+    max_iterations: Annotated[int, whole(0, 10**6)] = 0
+    mode: Annotated[str, one_of("strict", "advisory", "soft")] = "strict"
+    snapshots: Annotated[str, TEXT] = ""
+
+    @property
+    def limits(self) -> "RunLimits":
+        from datetime import timedelta
+
+        from nudge.progress.run_limits import RunLimits
+        from nudge.spending.money import Money
+
+        return RunLimits(
+            self.budget_max_tokens or None,
+            Money(self.budget_max_cost) if self.budget_max_cost else None,
+            timedelta(seconds=self.budget_max_duration) if self.budget_max_duration else None,
+            self.max_iterations or None,
+        )
+
+
 class Environment(Mapping[str, str]):
     """The values of `.env` and the environment by name. Shows which there are, and no value."""
 
@@ -189,6 +221,7 @@ SECTIONS: Mapping[str, Any] = {
     "attention": AttentionSection,
     "coach": CoachSection,
     "spending": SpendingSection,
+    "worker": WorkerSection,
 }
 
 
@@ -207,6 +240,7 @@ class Config(NamedTuple):
     attention: AttentionSection = AttentionSection()
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
+    worker: WorkerSection = WorkerSection()
 
     @property
     def database_url(self) -> str:

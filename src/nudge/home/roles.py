@@ -27,13 +27,27 @@ class RoleReminder:
     line: int
 
 
+BUILT_IN = "worker"
+"""The word in `run` that stands for nudge's own worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
+    """`run` says who does the work of an agent that is no coach: nudge's own worker, a command, or nobody (then
+    letters wait in its inbox). `sandbox` is "none" where its commands may reach everything."""
+
     name: str
     description: str
     instructions: str
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
+    run: str = ""
+    sandbox: Literal["auto", "none"] = "auto"
+
+    @property
+    def works(self) -> bool:
+        """Whether nudge's own worker does its work."""
+        return self.kind == "worker" and self.run == BUILT_IN
 
 
 class _File(BaseModel):
@@ -45,6 +59,8 @@ class _File(BaseModel):
     description: str = ""
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
+    run: str = ""
+    sandbox: Literal["auto", "none"] = "auto"
     reminders: tuple[Any, ...] = ()
 
     @field_validator("reminders", mode="before")
@@ -63,7 +79,7 @@ def load_role(path: Path) -> Role:
     document = read_mapping(text, str(path), what="a role", starts="name: …")
     file = checked(_File, document, str(path))
     reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders)
+    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.run.strip(), file.sandbox)
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:

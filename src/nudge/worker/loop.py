@@ -40,7 +40,6 @@ from nudge.progress.guard_values import CallRefused, GuardTuning
 from nudge.progress.injection import SEPARATOR, Nudge
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.store import Session, SessionStatus
-from nudge.redaction import redact
 from nudge.spending.governor import Spending, input_bound
 from nudge.worker.session_rules import (
     CUT_OFF,
@@ -85,6 +84,10 @@ class Toolbox(Protocol):
         """Whether calls of this tool may run side by side: they change nothing."""
         ...
 
+    def stands_alone(self, name: str) -> bool:
+        """Whether a call of this tool is the only one in its turn: sessions that it starts change the workspace too."""
+        ...
+
     async def run(self, session: Session, use: ToolUse) -> Done: ...
 
 
@@ -110,7 +113,6 @@ class RunOptions:
 
     limits: RunLimits = field(default_factory=RunLimits)
     mode: BudgetEnforcementMode = BudgetEnforcementMode.STRICT
-    tuning: GuardTuning = field(default_factory=GuardTuning)
     answer_tokens: int = ANSWER_TOKENS
 
 
@@ -136,6 +138,7 @@ class WorkLoop:
         *,
         approver_for: Callable[[Session], Approver],
         instructions: Callable[[str], str],
+        tuning: GuardTuning | None = None,
     ) -> None:
         self._checkpoints = checkpoints
         self._clock = clock
@@ -145,10 +148,11 @@ class WorkLoop:
         self._workspaces = workspaces
         self._approver_for = approver_for
         self._instructions = instructions
+        self._tuning = tuning or GuardTuning()
 
     def new_guard(self, options: RunOptions) -> dict[str, Any]:
         """The guard of a new session, as its checkpoint has it."""
-        guard = AsyncGuard.within(options.limits, mode=options.mode, tuning=options.tuning, clock=self._clock)
+        guard = AsyncGuard.within(options.limits, mode=options.mode, tuning=self._tuning, clock=self._clock)
         return guard.state()
 
     async def step(self, session: Session, write: Write, heard: Sequence[Message] = ()) -> Step:
@@ -169,6 +173,12 @@ class WorkLoop:
     def allow_task(self, session: Session) -> bool:
         """Whether the session's budget is enough for another task."""
         return self._guard(session).allow_task()
+
+    def limits_left(self, session: Session) -> RunLimits:
+        """What a subagent may be given at most: the session's limits, with the tokens that are left."""
+        budget = self._guard(session).budget
+        left = budget.remaining_tokens
+        return replace(budget.limits, tokens=None if left is None else max(1, left))
 
     def begin_task(self, session: Session) -> Session:
         """Loops and phases start over; what was used stays used."""
@@ -233,30 +243,45 @@ class WorkLoop:
             await guard.ask_extension(more, f"To finish: {session.last_task}", self._approver_for(session))
 
     async def _act(self, session: Session, write: Write) -> Session:
-        uses = wanted_tools(session)
+        """Run the tools. Whoever changes the workspace holds it until the checkpoint that knows of the change, so the
+        newest snapshot of a session and its subagents always fits all of their checkpoints."""
+        uses, guard = wanted_tools(session), self._guard(session)
+        if len(uses) == 1 and self._toolbox.stands_alone(uses[0].name):
+            done = await self._run(session, guard, uses[0])
+            async with self._workspaces.changing(session.agent):
+                return await self._acted(session, guard, [(uses[0], done)], write)
         if all(self._toolbox.only_reads(use.name) for use in uses):
-            return await self._run_tools(session, uses, write)
+            return await self._acted(session, guard, await self._run_tools(session, guard, uses), write)
         async with self._workspaces.changing(session.agent):
-            return await self._run_tools(session, uses, write)
+            return await self._acted(session, guard, await self._run_tools(session, guard, uses), write)
 
-    async def _run_tools(self, session: Session, uses: Sequence[ToolUse], write: Write) -> Session:
+    async def _run_tools(
+        self, session: Session, guard: AsyncGuard, uses: Sequence[ToolUse]
+    ) -> list[tuple[ToolUse, Done]]:
         """Run the calls in the model's order; those that only read run side by side."""
-        guard = self._guard(session)
+        ran: list[tuple[ToolUse, Done]] = []
+        for batch in self._batches(uses):
+            done = await asyncio.gather(*(self._run(session, guard, use, len(uses)) for use in batch))
+            ran += zip(batch, done, strict=True)
+        return ran
+
+    async def _acted(
+        self, session: Session, guard: AsyncGuard, ran: Sequence[tuple[ToolUse, Done]], write: Write
+    ) -> Session:
+        """Write what came of the tools, with a snapshot if the workspace may have changed."""
         results: list[ToolResult | Text] = []
         nudges: list[Nudge] = []
-        after, changed = session, False
-        for batch in self._batches(uses):
-            for use, done in zip(batch, await self._side_by_side(session, guard, batch), strict=True):
-                results.append(ToolResult(use.id, redact(done.text), done.is_error))
-                nudges += self._noted(guard, use, done)
-                changed = changed or done.changed
-                if done.ends is not None and after.status.is_open:
-                    after = _ended(after, SessionStatus.DONE, done.ends, "")
-                elif done.waits and after.status.is_open:
-                    after = replace(after, status=SessionStatus.WAITING)
+        after = session
+        for use, done in ran:
+            results.append(ToolResult(use.id, done.text, done.is_error))
+            nudges += self._noted(guard, use, done)
+            if done.ends is not None and after.status.is_open:
+                after = _ended(after, SessionStatus.DONE, done.ends, "")
+            elif done.waits and after.status.is_open:
+                after = replace(after, status=SessionStatus.WAITING)
         if nudges:
             results.append(Text(NUDGE + _text(nudges)))
-        if changed:
+        if any(done.changed for _, done in ran):
             after = replace(after, snapshot=await self._workspaces.keep(after))
         return await write(_with(after, guard), [as_message(user(*results))])
 
@@ -265,12 +290,11 @@ class WorkLoop:
             calls = list(group)
             yield from [calls] if reads else ([call] for call in calls)
 
-    async def _side_by_side(self, session: Session, guard: AsyncGuard, batch: Sequence[ToolUse]) -> list[Done]:
-        return list(await asyncio.gather(*(self._run(session, guard, use) for use in batch)))
-
-    async def _run(self, session: Session, guard: AsyncGuard, use: ToolUse) -> Done:
+    async def _run(self, session: Session, guard: AsyncGuard, use: ToolUse, together: int = 1) -> Done:
         if use.malformed:
             return Done("The input of this call is not a JSON object. Write it again.", is_error=True)
+        if together > 1 and self._toolbox.stands_alone(use.name):
+            return Done(f"Call {use.name} alone, without other tools in the same turn.", is_error=True)
         verdict = guard.before_tool(use.name, dict(use.input))
         if not verdict:
             return Done(verdict.reason, is_error=True)
@@ -295,7 +319,7 @@ class WorkLoop:
 
     def _guard(self, session: Session) -> AsyncGuard:
         holds = AsyncLedgerHolds.of_agent(self._spending, session.agent, run=run_of(session))
-        return AsyncGuard.from_state(session.guard, ledger=holds, clock=self._clock)
+        return AsyncGuard.from_state(session.guard, ledger=holds, tuning=self._tuning, clock=self._clock)
 
 
 def _with(session: Session, guard: AsyncGuard) -> Session:

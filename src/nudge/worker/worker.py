@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 from nudge.clock import Clock
-from nudge.errors import LostLeaseError, NotConfiguredError, NotFoundError, UsageError
+from nudge.errors import LostLeaseError, NotConfiguredError, NotFoundError, NudgeError, UsageError
 from nudge.instants import SECOND, Instant
 from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.compaction import Message
+from nudge.progress.pool_rules import offer
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.store import Session, SessionStatus
 from nudge.progress.stored_pools import Pools
@@ -26,9 +28,10 @@ from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.timers import Timer
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
+from nudge.spending.money import Money
 from nudge.worker.loop import RunOptions, Step, WorkLoop, Workspaces
 from nudge.worker.questions import Question, QuestionKind
-from nudge.worker.session_rules import as_message, next_task, opened, unanswered, wanted_tools
+from nudge.worker.session_rules import as_message, next_task, opened, title, unanswered, wanted_tools
 from nudge.worker.store import WorkerStore
 
 log = logging.getLogger("nudge.worker")
@@ -97,6 +100,7 @@ class Worker:
         self._options = options
         self._new_id = new_id
         self._checkpoints = Checkpoints(store)
+        self._fences: dict[str, Callable[[], AbstractAsyncContextManager[None]]] = {}
         self._verified: dict[str, str] = {}  # by agent: the snapshot that its workspace is known to be
 
     async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
@@ -161,6 +165,7 @@ class Worker:
             await self._rest(firing)
             return
         began, steps = firing.now, 0
+        self._fences[agent] = firing.fenced
         try:
             session = await self._trust_workspace(session, firing)
             while steps < MOST_STEPS and self._clock.now() - began < STRETCH:
@@ -308,6 +313,57 @@ class Worker:
                 if goes_on and not letter.detail.get("session"):  # one with an id of its own was promised a session
                     ended = await self._begin(self._loop.begin_task(next_task(ended, letter)), letter, now)
         return ended
+
+    async def run_child(self, parent: Session, name: str, task: str) -> Session:
+        """Work on a part of a session's task, with a share of its budget, to the end. A child that has begun goes on
+        from its last checkpoint."""
+        agent, top = parent.agent, parent.id.partition(".")[0]
+        member = f"{parent.id}.{name}".partition(".")[2]
+        child = await self._store.sessions.get(agent, f"{top}.{member}") or await self._born(parent, member, task)
+
+        async def write(after: Session, new: Sequence[Message]) -> Session:
+            async with self._fences[agent]():
+                saved = await self._checkpoints.write(after, new, self._clock.now())
+            if saved.snapshot:
+                self._verified[agent] = saved.snapshot
+            return saved
+
+        while child.status.is_open:
+            shorter = await self._loop.shortened(child)
+            if shorter is not None:
+                child = await write(shorter, ())
+                continue
+            step = await self._loop.step(child, write)
+            if step.until is not None:
+                state = (await self._spending.state(agent, self._clock.now())).state
+                raise AsleepError(agent, state, step.until)
+            child = step.session
+        if await self._store.pools.get(top) is not None:
+            with suppress(NudgeError):  # given back already
+                await self._pools.release(top, member, self._clock.now())
+        return child
+
+    async def _born(self, parent: Session, member: str, task: str) -> Session:
+        """The first checkpoint of a child, with what the pool and its parent's tokens give it."""
+        now, top = self._clock.now(), parent.id.partition(".")[0]
+        limits = self._loop.limits_left(parent)
+        tokens = None if limits.tokens is None else max(1, offer(limits.tokens))
+        async with self._fences[parent.agent]():
+            cost = limits.cost
+            if await self._store.pools.get(top) is not None:
+                above = parent.id.partition(".")[2] or None
+                cost = Money((await self._pools.reserve(top, member, now=now, parent=above)).granted)
+            options = replace(self._options, limits=RunLimits(tokens, cost, limits.duration, limits.iterations))
+            child = Session(
+                parent.agent,
+                f"{top}.{member}",
+                last_task=title(task),
+                asked_by=parent.id,
+                parent=parent.id,
+                guard=self._loop.new_guard(options),
+                started_at=now,
+            )
+            return await self._checkpoints.write(child, [as_message(user(task))], now)
 
     async def _letter_done(self, session: Session, now: Instant) -> None:
         if session.letter:
