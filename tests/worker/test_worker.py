@@ -28,7 +28,8 @@ from nudge.testing import OfflineModel, ScriptedApprover, VirtualClock, memory_s
 from nudge.tokens import TokenUse
 from nudge.worker.loop import Done, RunOptions, WorkLoop
 from nudge.worker.questions import Question, QuestionKind
-from nudge.worker.worker import KIND, Task, Worker
+from nudge.worker.sessions import KIND, Sessions, Task
+from nudge.worker.worker import Worker
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 AGENT = "builder"
@@ -79,6 +80,9 @@ class Toolbox:
 
     def only_reads(self, name: str) -> bool:
         return name == "read_file"
+
+    def stands_alone(self, name: str) -> bool:
+        return False
 
     async def run(self, session: Session, use: ToolUse) -> Done:
         self.folder.ran.append(use.id)
@@ -134,6 +138,7 @@ class Office:
         )  # fmt: skip
         options = RunOptions(RunLimits(**limits)) if limits else RunOptions()
         numbers = iter(range(1, 1_000))
+        self.sessions = Sessions(store, clock, options, lambda: f"s{next(numbers)}")
         self.worker = Worker(
             store, clock, self.spending, pools, loop, self.folder,
             report=self._report, options=options, new_id=lambda: f"s{next(numbers)}",
@@ -149,7 +154,7 @@ class Office:
         await self.clock.sleep(seconds)
 
     async def give(self, text: str, **more: Any) -> str:
-        session = await self.worker.give(AGENT, Task(text, **more), self.clock.now())
+        session = await self.sessions.give(AGENT, Task(text, **more))
         self.dispatcher.poke()
         return session
 
@@ -235,7 +240,7 @@ def test_letters_are_worked_on_one_after_the_other_in_one_session() -> None:
         now = place.clock.now()
         for text in ("One", "Two"):
             await place.store.letters.put(Letter(AGENT, "ci", text, Priority.NORMAL, now))
-        await place.worker.arrived(AGENT, Priority.NORMAL, now)
+        await place.sessions.arrived(AGENT, Priority.NORMAL, now)
         place.dispatcher.poke()
         await place.passes(60)
         assert place.reports == [("ci", "One done."), ("ci", "Two done.")]
@@ -249,7 +254,7 @@ def test_an_urgent_letter_is_heard_before_the_next_turn() -> None:
         async def interrupt() -> None:
             letter = Letter(AGENT, "person", "Use tabs.", Priority.INTERRUPT, place.clock.now())
             await place.store.letters.put(letter)
-            await place.worker.arrived(AGENT, Priority.INTERRUPT, place.clock.now())
+            await place.sessions.arrived(AGENT, Priority.INTERRUPT, place.clock.now())
 
         place.folder.on_change = interrupt
         await place.give("Work.")
@@ -306,8 +311,7 @@ def test_a_worker_that_asks_waits_for_the_answer() -> None:
         await place.passes(60)
         assert (await place.session()).status is SessionStatus.WAITING
         question = (await place.store.questions.open(place.clock.now()))[0]
-        await place.store.questions.answer(question.id, "spaces", place.clock.now())
-        await place.worker.answered(question, place.clock.now())
+        await place.sessions.answer(question.id, "spaces")
         place.dispatcher.poke()
         await place.passes(5)
         assert place.reports == [("person", "The person answered: spaces")]
@@ -356,10 +360,10 @@ def test_cancelled_and_resumed() -> None:
     async def scenario(place: Office) -> None:
         await place.give("Work.")
         await place.passes(10)
-        await place.worker.cancel(await place.session(), place.clock.now())
+        await place.sessions.cancel(await place.session())
         await place.passes(10)
         assert (await place.session()).status is SessionStatus.CANCELLED
-        await place.worker.resume(await place.session(), place.clock.now())
+        await place.sessions.resume(await place.session())
         place.dispatcher.poke()
         await place.passes(10)
         assert (await place.session()).status is SessionStatus.DONE

@@ -38,8 +38,8 @@ from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
-from nudge.worker.worker import KIND as WORK
-from nudge.worker.worker import work_timer
+from nudge.worker.sessions import KIND as WORK
+from nudge.worker.sessions import work_timer
 
 
 class NoCommands:
@@ -262,7 +262,7 @@ class Daemon:
         if there is not None and self._is_coach(there):
             await self.coach.background.arrived(agent, priority, now)
         elif there is not None and self.working and self._works(there):
-            await self.working.worker.arrived(agent, priority, now)
+            await self.working.sessions.arrived(agent, priority, now)
 
     def _works(self, agent: Agent) -> bool:
         return self.working is not None and self.work_ports is not None and self.work_ports.works(agent)

@@ -22,14 +22,15 @@ from nudge.queue.outbox import Message
 from nudge.reminders.service import Reminders
 from nudge.spending.governor import Spending
 from nudge.worker.loop import RunOptions, WorkLoop, Workspaces
-from nudge.worker.questions import Question, QuestionKind, Questions, StoredApprover
+from nudge.worker.questions import Question, QuestionKind, StoredApprover
 from nudge.worker.sandbox import Sandbox
+from nudge.worker.sessions import PERSON, Sessions
 from nudge.worker.toolbox import WorkerTools
 from nudge.worker.tools.ask_person import AskPerson
 from nudge.worker.tools.remind_me import RemindMe
 from nudge.worker.tools.report import Report
 from nudge.worker.tools.spawn import Spawn
-from nudge.worker.worker import PERSON, Worker
+from nudge.worker.worker import Worker
 
 if TYPE_CHECKING:
     from nudge.stores.store import SqlStore
@@ -108,7 +109,7 @@ class Working:
             new_id=new_id,
         )
         spawn.run_child = self.worker.run_child
-        self.questions = Questions(store, self.worker.answered)
+        self.sessions = Sessions(store, clock, ports.options, new_id)
 
     async def _report(self, session: Session, now: Instant) -> None:
         """To the person as a message, to another agent as a letter. A reminder's condition hears it too."""

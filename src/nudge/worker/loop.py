@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any, Protocol
+from typing import Protocol
 
 from nudge.clock import Clock
 from nudge.instants import Instant, as_instant
@@ -149,11 +149,6 @@ class WorkLoop:
         self._approver_for = approver_for
         self._instructions = instructions
         self._tuning = tuning or GuardTuning()
-
-    def new_guard(self, options: RunOptions) -> dict[str, Any]:
-        """The guard of a new session, as its checkpoint has it."""
-        guard = AsyncGuard.within(options.limits, mode=options.mode, tuning=self._tuning, clock=self._clock)
-        return guard.state()
 
     async def step(self, session: Session, write: Write, heard: Sequence[Message] = ()) -> Step:
         """Run the tools that the model asked for, or else ask the model. `heard` is what it has not heard yet."""

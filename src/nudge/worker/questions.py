@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.clock import Clock
 from nudge.database import Database, Row
-from nudge.errors import NotFoundError, UsageError
+from nudge.errors import UsageError
 from nudge.instants import SECOND, Instant, as_instant, rfc3339
 from nudge.progress.extensions import Approval, ExtensionRequest
 from nudge.progress.store import Session
@@ -116,24 +116,6 @@ def checked_answer(question: Question, answer: str) -> str:
     if not word:
         raise UsageError("The answer is empty.", next_step="Write what the worker should know.")
     return word
-
-
-class Questions:
-    """Answers the questions of a store. `answered` is told, inside the transaction, which one was answered."""
-
-    def __init__(self, store: WorkerStore, answered: Callable[[Question, Instant], Awaitable[None]]) -> None:
-        self._store = store
-        self._answered = answered
-
-    async def answer(self, question_id: str, answer: str, now: Instant) -> Question:
-        async with self._store.transaction():
-            question = await self._store.questions.get(question_id)
-            if question is None:
-                raise NotFoundError(f"There is no question {question_id!r}.", next_step="Run 'nudge session list'.")
-            if not await self._store.questions.answer(question_id, checked_answer(question, answer), now):
-                raise UsageError("That question was already answered, or its time is over.")
-            await self._answered(question, now)
-        return question
 
 
 class StoredApprover:

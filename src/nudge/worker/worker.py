@@ -7,13 +7,12 @@ waits for a task to end. Everything it knows is in the session's checkpoint: any
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from nudge.clock import Clock
-from nudge.errors import LostLeaseError, NotConfiguredError, NotFoundError, NudgeError, UsageError
+from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError
 from nudge.instants import SECOND, Instant
 from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
@@ -25,47 +24,23 @@ from nudge.progress.stored_pools import Pools
 from nudge.queue.dispatch import Firing, Settlement
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import FeedLine, Result
-from nudge.queue.timers import Timer
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Money
 from nudge.worker.loop import RunOptions, Step, WorkLoop, Workspaces
-from nudge.worker.questions import Question, QuestionKind
 from nudge.worker.session_rules import as_message, next_task, opened, title, unanswered, wanted_tools
+from nudge.worker.sessions import FEED, new_guard
 from nudge.worker.store import WorkerStore
 
 log = logging.getLogger("nudge.worker")
 
-KIND = "work"
-"""The timer, by kind and key, of a worker that has something to do."""
 STRETCH = 20 * SECOND
 """How long one firing works before it lets others look."""
 MOST_STEPS = 50
-PERSON = "person"
-FEED = "work"
 NO_ANSWER = "The person did not answer. Go on with what you know, or report."
 
 Report = Callable[[Session, Instant], Awaitable[None]]
 """Hands a closing report to whoever asked; part of the transaction that ends the task."""
-
-
-def work_timer(agent: str, now: Instant) -> Timer:
-    return Timer.at(agent, KIND, KIND, now)
-
-
-@dataclass(frozen=True)
-class Task:
-    """What somebody wants done, with limits of its own if it has any."""
-
-    text: str
-    sender: str = PERSON
-    priority: Priority = Priority.NORMAL
-    limits: Mapping[str, Any] | None = None
-    mode: str = ""
-
-    def letter(self, agent: str, now: Instant, *, session: str = "") -> Letter:
-        detail = {"limits": self.limits, "mode": self.mode, "session": session}
-        return Letter(agent, self.sender, self.text, self.priority, now, detail={k: v for k, v in detail.items() if v})
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,60 +77,6 @@ class Worker:
         self._checkpoints = Checkpoints(store)
         self._fences: dict[str, Callable[[], AbstractAsyncContextManager[None]]] = {}
         self._verified: dict[str, str] = {}  # by agent: the snapshot that its workspace is known to be
-
-    async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
-        """A letter came; part of the transaction that delivered it. A firing under way is left alone: it looks for
-        letters before it ends."""
-        timer = work_timer(agent, now)
-        if priority is Priority.IDLE or not await self._store.timers.pull(timer):
-            await self._store.timers.ensure(timer)
-
-    async def give(self, agent: str, task: Task, now: Instant) -> str:
-        """Hand over a task; the id of the session that will work on it, unless the agent has one already."""
-        if not task.text.strip():
-            raise UsageError("The task is empty.", next_step="Say what should be done.")
-        session = self._new_id()
-        async with self._store.transaction():
-            if await self._store.agents.get(agent) is None:
-                raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Run 'nudge agent list'.")
-            await self._store.letters.put(task.letter(agent, now, session=session))
-            await self.arrived(agent, task.priority, now)
-        return session
-
-    async def cancel(self, session: Session, now: Instant, reason: str = "You cancelled it.") -> None:
-        """End a session where it is. What it did stays."""
-        async with self._store.transaction():
-            there = await self._store.sessions.get(session.agent, session.id)
-            if there is None or not there.status.is_open:
-                raise UsageError(f"Session {session.id} has ended already.")
-            for one in await self._store.sessions.family(session.agent, session.id):
-                if one.status.is_open:
-                    ended = replace(one, status=SessionStatus.CANCELLED, reason=reason)
-                    await self._checkpoints.write(ended, unanswered(one, "Not run: the session was cancelled."), now)
-            await self._letter_done(there, now)
-            await self._store.feed.add(FeedLine(now, session.agent, FEED, f"Cancelled: {there.last_task}"))
-            await self.arrived(session.agent, Priority.NORMAL, now)
-
-    async def resume(self, session: Session, now: Instant) -> None:
-        """Work on with a session that was stopped, failed or was cancelled, with a fresh run budget."""
-        async with self._store.transaction():
-            there = await self._store.sessions.get(session.agent, session.id)
-            if there is None or there.status.is_open:
-                raise UsageError(
-                    f"Session {session.id} is still open.", next_step=f"Run 'nudge session watch {session.id}'."
-                )
-            if await self._store.sessions.current(session.agent) is not None:
-                raise UsageError(f"{session.agent} works on something else now.", next_step="Wait until it is done.")
-            guard = self._loop.new_guard(self._options)
-            again = replace(there, status=SessionStatus.WORKING, reason="", report="", guard=guard, letter=0)
-            note = as_message(user("Go on with this task. The workspace is as you left it."))
-            await self._checkpoints.write(again, [*unanswered(there), note], now)
-            await self.arrived(session.agent, Priority.NORMAL, now)
-
-    async def answered(self, question: Question, now: Instant) -> None:
-        """The person answered a question of a session; part of the transaction that wrote the answer."""
-        if question.kind is QuestionKind.ASK:
-            await self.arrived(question.agent, Priority.NORMAL, now)
 
     async def fire(self, firing: Firing) -> None:
         """Work for a while: on the open session, or on the most urgent letter."""
@@ -239,7 +160,7 @@ class Worker:
         letter, now = letters[0], self._clock.now()
         options = _options(letter, self._options)
         session = opened(agent, str(letter.detail.get("session") or self._new_id()), letter, now)
-        session = replace(session, guard=self._loop.new_guard(options))
+        session = replace(session, guard=new_guard(options, self._clock))
         async with firing.fenced():
             if options.limits.cost is not None:
                 await self._pools.open(agent, session.id, options.limits.cost)
@@ -303,7 +224,8 @@ class Worker:
         async with firing.settle() as settlement:
             await self._mark(heard)
             ended = await self._checkpoints.write(session, new, now)
-            await self._letter_done(ended, now)
+            if ended.letter:
+                await self._store.letters.mark_read(ended.letter, now)
             await self._report(ended, now)
             _record(settlement, ended)
             following = await self._store.letters.unread(agent, limit=1)
@@ -360,14 +282,10 @@ class Worker:
                 last_task=title(task),
                 asked_by=parent.id,
                 parent=parent.id,
-                guard=self._loop.new_guard(options),
+                guard=new_guard(options, self._clock),
                 started_at=now,
             )
             return await self._checkpoints.write(child, [as_message(user(task))], now)
-
-    async def _letter_done(self, session: Session, now: Instant) -> None:
-        if session.letter:
-            await self._store.letters.mark_read(session.letter, now)
 
 
 _RESULTS = {SessionStatus.DONE: Result.FIRED}
