@@ -21,6 +21,7 @@ from nudge.model import (
 )
 from nudge.tokens import TokenUse
 
+_USED = TokenUse(1_000, 100)
 _FIELDS = {"say", "calls", "usage", "seconds"}
 
 
@@ -30,7 +31,7 @@ class ScriptedTurn:
 
     say: str = ""
     calls: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    usage: TokenUse = TokenUse(1_000, 100)
+    usage: TokenUse = _USED
     seconds: float = 0.0
 
 
@@ -90,7 +91,7 @@ class ScriptedModel:
         self.requests.append(request)
         number = sum(turn.role is Role.ASSISTANT for turn in request.turns)
         if not request.tools or number >= len(self.turns):
-            return ModelReply((Text(self.closing),), self._answering(request), TokenUse(1_000, 100))
+            return ModelReply((Text(self.closing),), self._answering(request), _USED)
         turn = self.turns[number]
         if self._sleep is not None and turn.seconds:
             await self._sleep(turn.seconds)
