@@ -84,3 +84,11 @@ SELECT * FROM reminders WHERE agent = :agent AND last_fired_at >= :since ORDER B
 -- name: reminders_cancel_all
 UPDATE reminders SET status = 'cancelled', ended_reason = :reason, spec = ''
 WHERE agent = :agent AND status IN ('active', 'paused')
+
+-- name: reminders_active_ids
+SELECT r.id, r.agent, t.key FROM reminders r
+LEFT JOIN timers t ON t.agent = r.agent AND t.key = 'reminder:' || r.id
+WHERE r.status = 'active' ORDER BY r.id
+
+-- name: reminders_end
+UPDATE reminders SET status = 'completed', ended_reason = :reason WHERE id = :id
