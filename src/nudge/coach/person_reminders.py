@@ -27,11 +27,11 @@ class PersonReminders:
     def __init__(self, reminders: Reminders) -> None:
         self._reminders = reminders
 
-    async def remind(self, agent: str, text: str, when: Understood, now: Instant) -> str:
+    async def remind(self, agent: str, text: str, when: Understood, now: Instant, source: Source = Source.CHAT) -> str:
         """Set a reminder to the person; its id. A chat has no way to give it a condition."""
         schedule = schedule_from(when, now, self._reminders.zone(agent))
         definition = {"message": text, "schedule": schedule, "to_person": True}
-        return (await self._reminders.add(agent, definition, now, Source.CHAT)).reminder.id
+        return (await self._reminders.add(agent, definition, now, source)).reminder.id
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -123,6 +123,10 @@ class Buttons:
             return await self.do(agent, verb, what, length, now)
         except (NotFoundError, UsageError):
             raise OldButtonError from None
+
+    async def offered(self, agent: str, update: Inbound) -> bool:
+        """Whether the pressed button stands under that message of ours."""
+        return await self._offering(agent, update.message_id, update.button) is not None
 
     async def _offering(self, agent: str, message_id: str | None, data: str | None) -> Message | None:
         """The message that the channel knows by this id, if the button stands under it. A message may be pressed before

@@ -116,6 +116,7 @@ class Daemon:
             refill_minutes=options.refill_minutes,
             budget=options.ping_budget,
             reserve=options.reserve,
+            preferences_of=self.documents.preferences,
         )
         self.spending = Spending(
             store,

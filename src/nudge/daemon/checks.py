@@ -240,6 +240,31 @@ async def ask_model(config: Config) -> str:
         await model.close()
 
 
+def _sandbox(subject: Subject) -> Iterator[Finding]:
+    """What the commands of a worker run in, and what that really stops on this machine."""
+    from nudge.sandbox.choose import candidates, fix
+    from nudge.sandbox.trial import examine as try_out
+
+    problems = []
+    for sandbox, problem in candidates():
+        if problem:
+            problems.append(f"{sandbox.name}: {problem}")
+            continue
+        found = try_out(sandbox)
+        if not found.works:
+            problems.append(f"{sandbox.name}: commands cannot work in it")
+            continue
+        if found.possible:
+            text = f"{sandbox.name} lets commands {', '.join(found.possible)}."
+            yield Finding("sandbox", "warning", text, f"Use another sandbox. {fix()}")
+            return
+        text = f"{sandbox.name} works; tried and stopped: {', '.join(found.stopped)}"
+        yield Finding("sandbox", "ok", "; ".join([text, *problems]), fix() if problems else None)
+        return
+    text = f"No sandbox works, so workers run no commands ({'; '.join(problems)})."
+    yield Finding("sandbox", "warning", text, fix())
+
+
 def _database(subject: Subject) -> Iterator[Finding]:
     url = subject.config.database_url
     if not url.startswith("sqlite:"):
@@ -355,6 +380,7 @@ CHECKS = (
     Check("routines", _routines),
     Check("documents", _documents),
     Check("services", _services),
+    Check("sandbox", _sandbox),
     Check("database", _database),
     Check("reminders", _reminders),
     Check("daemon", _daemon),

@@ -7,15 +7,18 @@ schedule's own grid, however late this one was.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from nudge.instants import HOUR, Instant
 from nudge.queue.timers import late_by
-from nudge.reminders.reminder import Late, Reminder, Status
+from nudge.reminders.reminder import Late, Mode, Reminder, Status
 from nudge.schedules import Every, occurrences
 
 _COUNTED: Final = 100
 """So many missed slots are counted one by one; nobody needs to know whether it was more."""
+_COMPARED: Final = 32
+"""So many coming times of a rule are compared. One that is slow for so long and fast afterwards is not worth more."""
 LONGEST_DEFAULT: Final = 2 * HOUR
 
 DUE_ONCE: Final = "It was a one-time reminder."
@@ -145,6 +148,22 @@ def _count(reminder: Reminder, slot_at: Instant, latest: Instant, by_schedule: b
     if not by_schedule:
         return (latest - slot_at) // reminder.asks_every
     return len(occurrences(reminder.schedule, slot_at, latest, _COUNTED, reminder.zone))
+
+
+def shortest_gap(reminder: Reminder) -> int | None:
+    """The shortest time between two of its messages, in microseconds; None if it comes once, or waits to be idle."""
+    gaps = [reminder.rhythm] if reminder.chain is not None and reminder.chain > 1 and reminder.rhythm else []
+    waits = reminder.condition is not None and reminder.condition.mode is Mode.ONCE
+    if isinstance(reminder.schedule, Every) and not waits:
+        gaps.append(reminder.schedule.interval_us)
+    elif not (reminder.one_shot or reminder.idle or waits):
+        times: list[Instant] = []
+        following = reminder.schedule.next_after(reminder.created_at, reminder.zone)
+        while following is not None and len(times) < _COMPARED:
+            times.append(following)
+            following = reminder.schedule.next_after(following, reminder.zone)
+        gaps += [later - earlier for earlier, later in pairwise(times)]
+    return min(gaps, default=None)
 
 
 def default_limit(gap_us: int | None) -> Late:

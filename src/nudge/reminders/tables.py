@@ -121,6 +121,12 @@ class ReminderTable:
         rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
         return [_reminder(row) for row in rows]
 
+    async def by_model(self, agent: str, since: Instant) -> tuple[int, int]:
+        """How many a model set that can still fire, and how many it has set since then."""
+        row = await self._db.one("reminders_by_model", {"agent": agent, "since": since})
+        assert row is not None
+        return int(row["active"]), int(row["made"])
+
     async def active_ids(self) -> Sequence[tuple[str, bool]]:
         """Every active reminder, and whether it has a timer."""
         return [(row["id"], row["key"] is not None) for row in await self._db.all("reminders_active_ids", {})]

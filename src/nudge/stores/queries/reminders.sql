@@ -81,6 +81,11 @@ WHERE r.agent = :agent AND r.reserve = 1 AND r.status = 'active' ORDER BY t.due_
 -- name: reminders_fired_since
 SELECT * FROM reminders WHERE agent = :agent AND last_fired_at >= :since ORDER BY last_fired_at DESC, id LIMIT :limit
 
+-- name: reminders_by_model
+SELECT COALESCE(SUM(CASE WHEN status IN ('active', 'paused') THEN 1 ELSE 0 END), 0) AS active,
+    COALESCE(SUM(CASE WHEN created_at >= :since THEN 1 ELSE 0 END), 0) AS made
+FROM reminders WHERE agent = :agent AND source = 'model'
+
 -- name: reminders_cancel_all
 UPDATE reminders SET status = 'cancelled', ended_reason = :reason, spec = ''
 WHERE agent = :agent AND status IN ('active', 'paused')
