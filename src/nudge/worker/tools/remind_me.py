@@ -39,5 +39,5 @@ class RemindMe:
         name = f"{session.id}-{use_id}"[:60]
         if not await self._store.reminders.named(name, session.agent):
             definition = {"name": name, "message": args["message"], "schedule": {"in": args["in"]}}
-            await self._reminders.add(session.agent, definition, self._clock.now(), Source.CLI)
+            await self._reminders.add(session.agent, definition, self._clock.now(), Source.MODEL)
         return Done(f"Set. It comes back in {args['in']}.")

@@ -1,10 +1,9 @@
-"""A model that plays a script: YAML of turns. For tests of agents, and for `nudge work --demo`."""
+"""A model that plays a script. For tests of agents, and for `nudge work --demo`."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from nudge.errors import UsageError
@@ -41,14 +40,8 @@ class ScriptedModel:
 
     >>> import asyncio
     >>> from nudge.model import ModelRequest, Purpose, Tool, user
-    >>> model = ScriptedModel.parse('''
-    ... turns:
-    ...   - say: Let me look.
-    ...     calls:
-    ...       - read_file: {path: app.py}
-    ...     usage: [1200, 80]
-    ... closing: Nothing to do.
-    ... ''')
+    >>> look = {"say": "Let me look.", "calls": [{"read_file": {"path": "app.py"}}], "usage": [1200, 80]}
+    >>> model = ScriptedModel.of({"turns": [look], "closing": "Nothing to do."})
     >>> read = Tool("read_file", "", {"type": "object"})
     >>> asked = ModelRequest(Purpose.WORK, "", (), (user("Fix it."),), 100, tools=(read,))
     >>> first = asyncio.run(model.complete(asked))
@@ -71,17 +64,11 @@ class ScriptedModel:
         self._sleep = sleep
 
     @classmethod
-    def parse(cls, text: str, **more: Any) -> ScriptedModel:
-        """A script in YAML: `turns`, each with `say`, `calls`, `usage` (input and output tokens) and `seconds`."""
-        from nudge.home.yaml_files import read_mapping
-
-        data = read_mapping(text, "the script", what="a script", starts="turns: …")
-        return cls([_turn(number, turn) for number, turn in enumerate(data.get("turns") or (), 1)],
-                   str(data.get("closing") or "Done."), **more)  # fmt: skip
-
-    @classmethod
-    def load(cls, path: Path, **more: Any) -> ScriptedModel:
-        return cls.parse(path.read_text(encoding="utf-8"), **more)
+    def of(cls, script: Mapping[str, Any], **more: Any) -> ScriptedModel:
+        """A script as YAML or JSON has it: `turns`, each with `say`, `calls`, `usage` (input and output tokens) and
+        `seconds`, and `closing`."""
+        turns = [_turn(number, turn) for number, turn in enumerate(script.get("turns") or (), 1)]
+        return cls(turns, str(script.get("closing") or "Done."), **more)
 
     @property
     def name(self) -> str:
