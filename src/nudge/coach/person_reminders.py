@@ -12,7 +12,7 @@ from nudge.errors import NotFoundError, UsageError
 from nudge.instants import DAY, MINUTE, Instant
 from nudge.phrases import Understood
 from nudge.queue.channel import Inbound
-from nudge.queue.outbox import Message, Sending
+from nudge.queue.outbox import MAY_HAVE_ARRIVED, Message
 from nudge.queue.timers import Timer
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
@@ -98,7 +98,6 @@ _LOOK_BACK = 50
 _WHAT = r"(r-[0-9a-z]{6}|nudge)"
 _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd])")
 _ID = re.compile(r"r-[0-9a-z]{6}")
-_UNCONFIRMED = (Sending.SENDING, Sending.UNKNOWN)
 
 
 class Buttons:
@@ -133,7 +132,7 @@ class Buttons:
         its sending was confirmed, or although that never came: until then its id is nobody's."""
         message = await self._store.outbox.by_receipt(agent, message_id) if message_id else None
         recent = await self._store.outbox.recent(agent, limit=_LOOK_BACK) if message_id and message is None else ()
-        candidates = [message] if message else [one for one in recent if one.state in _UNCONFIRMED]
+        candidates = [message] if message else [one for one in recent if one.state in MAY_HAVE_ARRIVED]
         return next((one for one in candidates if data in {offered for _, offered in one.buttons}), None)
 
     async def _do_nudge(self, message: Message, verb: str, length: int, now: Instant) -> str:

@@ -82,7 +82,8 @@ class Settlement:
 class Firing:
     """One due timer, in the hands of its handler. `now` was read once, when the timer was picked up.
 
-    A handler that raises is retried by `policy`, which it may change before it raises.
+    A handler that raises is retried by `policy`, which it may change before it raises. One that has got something done
+    before says so in `progressed`: its failure then counts as the first, and the next wait is short again.
     """
 
     def __init__(
@@ -92,6 +93,7 @@ class Firing:
         self.now = now
         self.settled = False
         self.policy = Policy.TIMER
+        self.progressed = False
         self._lease = lease
         self._store = store
         self._after_commit = after_commit
@@ -123,6 +125,16 @@ class Firing:
             await self._store.lanes.assert_held(self._lease)
             yield
 
+    @property
+    def failures(self) -> int:
+        """How often it has failed since it last got something done."""
+        return 0 if self.progressed else self.timer.attempts
+
+    def wait_after(self, error: Exception) -> float:
+        """Seconds until it is retried if it fails with this error."""
+        asked = error.retry_after if isinstance(error, RetryableError) else None
+        return delay(self.failures, self.policy, asked)
+
     async def move_on(self, following: Timer | None) -> None:
         """Skip an occurrence that already has its outcome."""
         async with self._store.transaction():
@@ -133,15 +145,15 @@ class Firing:
 
     async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
         """Retry later, counted from `now`, and record it. If the hook fails too, the rest is still written."""
-        asked = error.retry_after if isinstance(error, RetryableError) else None
-        pushed = self.timer.pushed_out(now, delay(self.timer.attempts, self.policy, asked))
+        before = self.failures
+        pushed = replace(self.timer, attempts=before).pushed_out(now, self.wait_after(error))
         reason = redact(str(error) or type(error).__name__)
         settlement = Settlement(self.timer, now)
         settlement.outcome(
             Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
         )
         settlement.following = pushed
-        if self.timer.attempts == (_QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
+        if before == (_QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
             settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason.rstrip('.')}. Check logs.")
         if not (hook and settlement.lines):
             await self._push_out(settlement)

@@ -44,14 +44,14 @@ def due(reminder: Reminder, slot_at: Instant, now: Instant, *, moved_to: Instant
     """
     if moved_to is not None:
         late_us = late_by(moved_to, now)
-        return Due(slot_at, 0, late_us, _limit(reminder, slot_at).too_late(late_us))
+        return Due(slot_at, 0, late_us, limit_of(reminder, slot_at).too_late(late_us))
     main = _latest_after(reminder, slot_at, now)
     latest, starts_chain = main or slot_at, main is not None
     if main is None and _is_between_asks(reminder) and now > slot_at:
         latest = Instant(slot_at + (now - slot_at) // reminder.asks_every * reminder.asks_every)
     late_us = late_by(latest, now)
     collapsed = 0 if latest == slot_at else _count(reminder, slot_at, latest, main is not None)
-    return Due(latest, collapsed, late_us, _limit(reminder, latest).too_late(late_us), starts_chain)
+    return Due(latest, collapsed, late_us, limit_of(reminder, latest).too_late(late_us), starts_chain)
 
 
 def after_firing(reminder: Reminder, slot_at: Instant, now: Instant, ends: str = "") -> tuple[Reminder, Instant | None]:
@@ -174,7 +174,8 @@ def default_limit(gap_us: int | None) -> Late:
     return Late(LONGEST_DEFAULT if gap_us is None else min(gap_us // 2, LONGEST_DEFAULT))
 
 
-def _limit(reminder: Reminder, slot_at: Instant) -> Late:
+def limit_of(reminder: Reminder, slot_at: Instant) -> Late:
+    """How late the occurrence may be delivered."""
     if reminder.late is not None:
         return reminder.late
     if reminder.one_shot or reminder.idle:
