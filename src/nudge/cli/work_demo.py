@@ -16,7 +16,10 @@ from typing import Any
 
 from nudge.cli.render import painted, shown
 from nudge.cli.session_watch import Watch
-from nudge.clock import SystemClock
+from nudge.clock import Clock, SystemClock
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.daemon.working import WorkPorts
+from nudge.models.scripted import ScriptedModel
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
 
@@ -47,6 +50,8 @@ async def _play(folder: Path, script: Any, *, as_json: bool) -> int:
         ports, options = _world(folder, script, store, clock)
         async with working(ports, options) as daemon:
             assert daemon.working is not None
+            await daemon.agents.add(AGENT, AGENT, clock.now())
+            await daemon.adopt()
             session_id = await daemon.working.sessions.give(AGENT, Task(str(script["task"]), "terminal"))
             daemon.poke()
             acts = _Acts(daemon, folder, colour, say=not as_json)
@@ -67,10 +72,49 @@ async def _play(folder: Path, script: Any, *, as_json: bool) -> int:
         await store.close()
 
 
+def _world(folder: Path, script: Any, store: SqlStore, clock: Clock) -> tuple[Ports, Options]:
+    """A home of its own for the demo: a project, a sandbox, snapshots, a script for a model, and little money."""
+    from nudge.blobs.obstore import open_blobs
+    from nudge.daemon.foreground import Nowhere
+    from nudge.home.documents import HomeDocuments
+    from nudge.home.folder import Home
+    from nudge.home.prices import load_prices
+    from nudge.sandbox.choose import choose
+    from nudge.spending.budgets import SpendingPlan
+    from nudge.worker.prompts import instructions
+    from nudge.worker.snapshots import Snapshots
+    from nudge.worker.workspaces import KeptWorkspaces
+
+    workspace = folder / "workspace"
+    workspace.mkdir(mode=0o700)
+    for name, content in script["files"].items():
+        (workspace / name).write_text(content, encoding="utf-8")
+    snapshots = Snapshots(open_blobs(str(folder / "snapshots"), {}), AGENT, folder / "cache")
+    sandbox = choose()
+    work = WorkPorts(
+        works=lambda agent: agent.name == AGENT,
+        instructions=lambda agent: instructions(agent, ""),
+        folder_of=lambda agent: workspace,
+        sandbox_of=lambda agent: sandbox,
+        workspaces=KeptWorkspaces(lambda agent: workspace, lambda agent: snapshots, clock),
+    )
+    ports = Ports(
+        store,
+        clock,
+        Nowhere(),
+        HomeDocuments(Home(folder)),
+        load_prices(),
+        model=ScriptedModel.of(script, sleep=clock.sleep),
+        is_coach=lambda agent: False,
+        work=work,
+    )
+    return ports, Options(owner="demo", plan=SpendingPlan.of(DAILY * 30))
+
+
 class _Acts:
     """What somebody outside does in the demo: tops up a sleeping worker, after touching a file of its workspace."""
 
-    def __init__(self, daemon: Any, folder: Path, colour: bool, *, say: bool) -> None:
+    def __init__(self, daemon: Daemon, folder: Path, colour: bool, *, say: bool) -> None:
         self._daemon = daemon
         self._folder = folder
         self._colour = colour
@@ -93,7 +137,7 @@ class _Acts:
         self._daemon.poke()
 
     async def _tell_feed(self, view: Watch) -> None:
-        for line in await self._daemon.store.feed.after(self._told):
+        for line in await self._daemon.store.feed.after_id(self._told):
             self._told = max(self._told, line.id)
             if line.agent == AGENT:
                 self._line(view, f"* {line.text}")

@@ -18,6 +18,7 @@ from nudge.home.logs import configure_logs
 from nudge.progress.extensions import Approver
 from nudge.progress.store import Session
 from nudge.queue.channel import Capabilities, Channel, Outbound, Receipt
+from nudge.queue.tables import AgentTimers
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 
@@ -51,7 +52,8 @@ async def work_here(config: Config, agent: str, look: Look, approver_for: Callab
             ports = ports_of(config, store, clock, Nowhere())
             assert ports.work is not None
             ports = replace(ports, work=replace(ports.work, approver_for=approver_for))
-            async with working(ports, replace(options_of(config, instance), only_agent=agent)) as daemon:
+            store.timers = AgentTimers(store.database, agent)
+            async with working(ports, options_of(config, instance)) as daemon:
                 return await watched(daemon, look, clock)
         finally:
             await store.close()

@@ -78,6 +78,11 @@ class Home:
         return self.path / "copies"
 
     @property
+    def snapshots(self) -> Path:
+        """Workspaces as they were, unless nudge.toml names another place."""
+        return self.path / "snapshots"
+
+    @property
     def logs(self) -> Path:
         return self.path / "logs"
 

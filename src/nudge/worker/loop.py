@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Protocol
 
 from nudge.clock import Clock
-from nudge.instants import Instant, as_instant
+from nudge.instants import MINUTE, Instant, as_instant
 from nudge.model import (
     Model,
     ModelReply,
@@ -55,6 +55,8 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 NUDGE = "[nudge] "
+LOOK_AGAIN = 10 * MINUTE
+"""After a call that the money does not pay for, and nobody knows when it will."""
 USED_UP = "The budget of its run was used up."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
@@ -229,6 +231,8 @@ class WorkLoop:
         if call.can_wrap_up:
             guard.wrap_up()
             return Step(await write(_with(session, guard), [as_message(user(REPORT_NOW))]))
+        if not guard.closing:  # the day's money does not pay for this call
+            return Step(session, Instant(self._clock.now() + LOOK_AGAIN))
         return Step(await write(_ended(session, SessionStatus.STOPPED, session.report, call.reason), ()))
 
     async def _ask_for_more(self, session: Session, guard: AsyncGuard) -> None:

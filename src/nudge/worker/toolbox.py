@@ -14,7 +14,7 @@ from nudge.progress.tools import ToolKind
 from nudge.spending.lifecycle import AsleepError
 from nudge.worker.loop import Done
 from nudge.worker.sandbox import Sandbox
-from nudge.worker.tool import ToolContext, call, mistakes
+from nudge.worker.tool import ToolContext, call, definition, mistakes
 from nudge.worker.tools import TOOLS
 from nudge.worker.workspace import Workspace
 
@@ -62,11 +62,15 @@ class WorkerTools:
     @property
     def kinds(self) -> dict[str, ToolKind]:
         """For the guard."""
-        return {name: tool.kind for name, tool in [*TOOLS.items(), *self._more.items()]}
+        kinds = {name: tool.kind for name, tool in TOOLS.items()}
+        return {**kinds, **{name: tool.kind for name, tool in self._more.items()}}
 
     def offered(self, session: Session) -> Sequence[ToolDefinition]:
         more = [tool for tool in self._more.values() if tool.offered_to(session)]
-        return [ToolDefinition(tool.name, tool.description, tool.schema) for tool in [*TOOLS.values(), *more]]
+        return [
+            *(definition(tool) for tool in TOOLS.values()),
+            *(ToolDefinition(tool.name, tool.description, tool.schema) for tool in more),
+        ]
 
     def only_reads(self, name: str) -> bool:
         return name in TOOLS and TOOLS[name].reads_only
