@@ -122,7 +122,7 @@ def test_a_usage_error_writes_nothing(here: CliHere, words: list[str]) -> None:
         (["-m", "x"], "error: No schedule given.\n  next: Use exactly one of at, in, every, rrule, cron or idle."),
         (["-m", "x", "--in", "1h", "--every", "2h"], "error: Only one schedule is allowed; got in and every."),
         (["-m", "x", "--at", "2020-01-01T09:00", "--late", "never"], "error: That time has already passed."),
-        (["-m", "x", "--at", "at 5"], "error: I can't read “at 5” as a time: 5am or 5pm?"),
+        (["-m", "x", "--at", "at 5"], "error: I can't read “at 5” as a time: 5 am or 5 pm?"),
     ],
 )
 def test_a_mistake_names_its_flag_and_the_way_out(here: CliHere, words: list[str], said: str) -> None:

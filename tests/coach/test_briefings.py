@@ -579,7 +579,7 @@ def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(ModelUnavailableError("away"), id="the service is away"),
+        pytest.param(ModelUnavailableError("away", unbilled=True), id="the service is away"),
         pytest.param(BudgetExhaustedError("spent"), id="the money is spent"),
         pytest.param(NudgeError("the credit balance is too low"), id="the question is not taken"),
         pytest.param("HEARTBEAT_OK", id="the model answers another question"),

@@ -75,7 +75,8 @@ class CoachFacts:
     """Everything an answer depends on; two equal facts get equal answers.
 
     `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `task` what a
-    background run was set for. `degraded` is true where rules stand in for a model that does not answer.
+    background run was set for. `degraded` is true where rules stand in for a model that does not answer, `broke` where
+    it is not asked because the day's money does not pay for it; `wakes_at` is when there is new money, if known.
 
     >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
     datetime.date(1969, 12, 31)
@@ -94,6 +95,8 @@ class CoachFacts:
     briefing: Briefing | None = None
     task: str = ""
     degraded: bool = False
+    broke: bool = False
+    wakes_at: Instant | None = None
 
     @property
     def today(self) -> date:

@@ -218,5 +218,5 @@ def _occurrence(firing: Firing, reminder: Reminder) -> Due:
 
 
 def _short(reminder: Reminder) -> str:
-    said = reminder.name or " ".join(reminder.message.split())
+    said = redact(reminder.name or " ".join(reminder.message.split()))
     return f"{said[:60]} ({reminder.id})"

@@ -11,7 +11,7 @@ from nudge.attention.forward_schedule import clock
 from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.phrases.echo import absolute, distance
+from nudge.phrases.result import absolute, distance
 from nudge.queue.timers import late_by
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.reminder import TOLERANCE, Mode, Reminder
