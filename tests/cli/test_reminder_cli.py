@@ -67,6 +67,22 @@ def test_a_reminder_from_adding_to_removing_with_the_daemon_down(here: CliHere) 
     assert "Removed: ci." in here("log").stdout
 
 
+def test_a_slip_in_a_sentence_is_said_back(here: CliHere) -> None:
+    assert "I read “thrusday” as Thursday." in here("reminder", "thrusday 5pm call bob").stderr
+
+
+def test_a_sentence_that_could_be_two_times_names_both(here: CliHere) -> None:
+    done = here("reminder", "bring 2 bottles at 6", code=2)
+    assert done.stderr == (
+        'error: I can\'t read “bring 2 bottles at 6” as a reminder: 6 am or 6 pm?\n  next: Say "6 am" or "6 pm".\n'
+    )
+
+
+def test_an_interval_inside_hours_is_said_back_in_words(here: CliHere) -> None:
+    done = here("reminder", "stretch every 50 minutes on weekdays from 9 to 5")
+    assert "daily on weekdays every 50 min from 09:00 to 16:30" in done.stderr
+
+
 def test_a_sentence_is_a_reminder_for_the_person(here: CliHere) -> None:
     done = here("reminder", "call mum friday 5pm")
     made = shown(here, done.stdout.strip())
@@ -372,3 +388,17 @@ def test_every_command_of_the_page_works(here: CliHere) -> None:
         here(*words[1:])
     statuses = {row["status"] for row in here.json("reminder", "list", "--all")}
     assert statuses == {"active", "completed", "cancelled"}
+
+
+def test_why_knows_names_and_words_and_lists_what_may_be_meant(here: CliHere) -> None:
+    for name, message in (("Stretch", "Stand up."), ("mum", "Call Mum."), ("dentist", "Call the dentist.")):
+        here("reminder", "add", "--name", name, "--every", "1h", "--message", message)
+    here("reminder", "run", "Stretch")
+    assert "Fired by hand" in here("why", "stretch").stdout
+    assert here.json("why", "STAND UP")[0]["result"] == "fired"
+    assert "nothing has been due" in here("why", "mum").stdout
+    assert here.json("why", "mum")[0]["type"] == "reminder"
+    asked = here("why", "call", code=2).stderr
+    assert "mum" in asked
+    assert "dentist" in asked
+    assert "Near it: stretch" in here("why", "strech", code=3).stderr

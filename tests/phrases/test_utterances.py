@@ -27,6 +27,7 @@ TABLES = (
     utterances.TYPOS,
     utterances.NUMBERS_THAT_ARE_NO_TIMES,
     utterances.ANY_PHRASING,
+    utterances.MORE,
 )
 ALL = [row for table in TABLES for row in rows(table)]
 

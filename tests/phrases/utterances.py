@@ -258,7 +258,155 @@ remind me to call mum | ? When?
 remind me tomorrow at 6pm | ? About what?
 """
 
+MORE = """
+remind me to water the roses at twenty to seven tomorrow evening | water the roses | 2026-02-19 18:40
+remind me at a quarter past eight pm to call nana | call nana | 2026-02-18 20:15
+remind me at eleven tomorrow to send the invoice | send the invoice | 2026-02-19 11:00
+dinner with tom on saturday at 8 | ? 8 am or 8 pm?
+remind me at 12 to eat | ? 12 am or 12 pm?
+remind me at three thirty to pick up the kids | ? 3:30 am or 3:30 pm?
+pick up the kids at 3:30pm | pick up the kids | 2026-02-18 15:30
+remind me at noon on sunday to call dad | call dad | 2026-02-22 12:00
+remind me at 23:15 to switch off the router | switch off the router | 2026-02-18 23:15
+remind me in 45 min to move the car | move the car | 2026-02-18 12:45
+remind me to move the car in an hour | move the car | 2026-02-18 13:00
+remind me 2 hours from now to move the car | move the car | 2026-02-18 14:00
+remind me in a couple of hours to move the car | move the car | 2026-02-18 14:00
+remind me in 10 days to renew my card | renew my card | 2026-02-28 12:00
+remind me in two months to renew my card | renew my card | 2026-04-18 12:00
+remind me a month from now to renew my card | renew my card | 2026-03-18 12:00
+remind me next month to renew my card | renew my card | 2026-03-01 09:00
+remind me next week to renew my card | renew my card | 2026-02-23 09:00
+remind me on monday morning to send the slides | send the slides | 2026-02-23 09:00
+remind me monday at 10 to send the slides | send the slides | 2026-02-23 10:00
+remind me on the last monday of march at noon to send the slides | send the slides | 2026-03-30 12:00
+remind me on the third of april at 9am to send the slides | send the slides | 2026-04-03 09:00
+remind me on december 24 at 5pm to light the candles | light the candles | 2026-12-24 17:00
+remind me on new year's eve to buy fireworks | buy fireworks | 2026-12-31 09:00
+remind me three weeks before christmas to order the tree | order the tree | 2026-12-04 09:00
+remind me the day after christmas at 11am to take the tree down | take the tree down | 2026-12-26 11:00
+remind me on mother's day to call mum | ? What day is “mother's day”?
+remind me on good friday at 10am to bake buns | ? What day is “good friday”?
+remind me at the end of april to cancel netflix | cancel netflix | 2026-04-30 17:00
+remind me at the end of next week to tidy up | tidy up | 2026-02-27 17:00
+remind me at the beginning of june to book the campsite | book the campsite | 2026-06-01 09:00
+remind me every day at noon to stand up | stand up | 2026-02-19 12:00
+remind me every evening at 9 to write my diary | write my diary | 2026-02-18 21:00
+remind me every night to set the alarm | set the alarm | 2026-02-18 20:00
+remind me every tuesday and thursday at 7pm to train | train | 2026-02-19 19:00
+remind me on weekdays at 5:45pm to go home | go home | 2026-02-18 17:45
+remind me every other day at 8am to water the cactus | water the cactus | 2026-02-19 08:00
+remind me every 90 minutes to look up | look up | 2026-02-18 13:30
+remind me every half hour from 9am to noon to stretch | stretch | 2026-02-19 09:00
+remind me every 25 minutes between 10 and 4 on weekdays to stretch | stretch | 2026-02-18 12:05
+remind me every hour on weekdays from 9 to 5 to stand up | stand up | 2026-02-18 13:00
+remind me every 15th of the month to pay the card | pay the card | 2026-03-15 09:00
+remind me on the first friday of every month at 3pm to pay the card | pay the card | 2026-03-06 15:00
+remind me monthly on the 10th at 9am to pay the card | pay the card | 2026-03-10 09:00
+remind me yearly on july 9 to buy a present | buy a present | 2026-07-09 09:00
+remind me mon-fri at 7am to take vitamins | take vitamins | 2026-02-19 07:00
+remind me three times a day to do eye drops | ? What times?
+remind me three times a day at 8am, 2pm and 8pm to do eye drops | do eye drops | 2026-02-18 14:00
+remind me tuseday at 4pm to ring the plumber | ring the plumber | 2026-02-24 16:00
+remind me saterday at 4pm to ring the plumber | ring the plumber | 2026-02-21 16:00
+remind me tomorrrow at 4pm to ring the plumber | ring the plumber | 2026-02-19 16:00
+remind me this afernoon to ring the plumber | ring the plumber | 2026-02-18 15:00
+remid me at 4pm to ring the plumber | ring the plumber | 2026-02-18 16:00
+ring the plumber on novmber 3 at 4pm | ring the plumber | 2026-11-03 16:00
+order 12 eggs and 2 loaves on friday at 5pm | order 12 eggs and 2 loaves | 2026-02-20 17:00
+remind me to run 5k tomorrow at 7am | run 5k | 2026-02-19 07:00
+remind me to book a table for 4 at 7 tonight | book a table for 4 | 2026-02-18 19:00
+pay £30 to jo tomorrow | pay £30 to jo | 2026-02-19 09:00
+remind me at 5pm to watch episode 9 of season 2 | watch episode 9 of season 2 | 2026-02-18 17:00
+read pages 20 to 40 tonight | read pages 20 to 40 | 2026-02-18 20:00
+could u pls remind me 2 feed the fish at 6pm thx | feed the fish | 2026-02-18 18:00
+Hey coach, wake me at 6:45am please! | wake up | 2026-02-19 06:45
+alarm for 6am tomorrow | alarm | 2026-02-19 06:00
+timer 25 minutes | timer | 2026-02-18 12:25
+set a timer for an hour and a half | timer | 2026-02-18 13:30
+set me a reminder for friday at noon to post the letter | post the letter | 2026-02-20 12:00
+can you set a reminder for me to post the letter on friday at noon? | post the letter | 2026-02-20 12:00
+please ping me about the laundry in half an hour | the laundry | 2026-02-18 12:30
+let me know at 4pm to leave for the train | leave for the train | 2026-02-18 16:00
+tell me tomorrow at 8am to take the umbrella | take the umbrella | 2026-02-19 08:00
+i need to be reminded to call the vet tomorrow at 10am | call the vet | 2026-02-19 10:00
+don't let me forget the cake on saturday at 2pm | the cake | 2026-02-21 14:00
+make sure I take the meds at 9pm | take the meds | 2026-02-18 21:00
+tomorrow 5pm - gym | gym | 2026-02-19 17:00
+gym, tomorrow, 5pm | gym | 2026-02-19 17:00
+5pm gym tomorrow | gym | 2026-02-19 17:00
+on friday remind me to call the landlord at 3pm | call the landlord | 2026-02-20 15:00
+tonight around 10pm remind me to move the laundry | move the laundry | 2026-02-18 22:00
+remind me tonight at ten to lock the door | lock the door | 2026-02-18 22:00
+remind me to lock the door before I leave | ? When?
+remind me to thank ann for monday's dinner tomorrow at 9am | thank ann for monday's dinner | 2026-02-19 09:00
+remind me about friday's meeting tomorrow at 4pm | friday's meeting | 2026-02-19 16:00
+remind me to prepare for the 3pm call in an hour | prepare for the 3pm call | 2026-02-18 13:00
+remind me to call bob after the meeting | ? When?
+remind me when i get home to feed the cat | ? When?
+remind me asap to call the bank | ? When?
+remind me to buy milk on my way home at 5:30 this evening | buy milk on my way home | 2026-02-18 17:30
+remind me sunday night at 8 to iron shirts | iron shirts | 2026-02-22 20:00
+remind me early tomorrow morning to run | ? What time is “early”?
+remind me sometime tomorrow to call the bank | ? What time?
+remind me by 3pm today to submit the form | submit the form | 2026-02-18 15:00
+remind me in exactly 3 minutes to flip the steak | flip the steak | 2026-02-18 12:03
+remind me at 5 o'clock in the afternoon to leave | leave | 2026-02-18 17:00
+"""
+"""Written after the grammar, to measure it."""
+
 NOT_REMINDERS = """
+what time do you wake up?
+i usually get up at 7am
+my alarm went off at 6am
+the alarm at 7 was too loud
+ok see you at 5
+call me Sam
+call me maybe
+what's the weather tomorrow
+tell me a joke
+tell me about my goals for this week
+tell me what's on tomorrow
+ask me about gym tomorrow
+text me less
+don't message me about sleep
+stop pinging me at night
+wake up
+let's talk tomorrow
+dinner was great at 8
+my goal is to run 5k by june
+add buy milk to today
+i'm done with the report for today
+i have a meeting at 3pm
+meeting got moved to 4pm
+quiet for 2h
+quiet until 5pm
+i'll be back at 5
+set my bedtime to 23:30
+change my wake time to 7:00
+30 more minutes
+remember that i like tea
+i promised to call ann by friday
+happy new year
+merry christmas
+no, i meant tuesday
+not tomorrow, friday
+cancel gym tomorrow
+why at 5pm?
+it is monday again
+watched 3 movies on saturday
+read 20 pages today
+ran 5k this morning
+paid rent on friday
+done 2
+move it to 5pm
+snooze it till 6pm
+why didn't you remind me at 5?
+thanks for reminding me
+you reminded me twice
+i don't need a reminder
+how do i set a reminder?
+do you send a reminder every day?
 how are you?
 what time is it?
 what day is it tomorrow?

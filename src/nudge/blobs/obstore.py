@@ -108,7 +108,7 @@ def open_blobs(url: str, environment: Mapping[str, str]) -> ObstoreBlobs:
         folder = Path(url).expanduser()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return ObstoreBlobs(LocalStore(folder), str(folder))
-    settings: dict[str, Any] = {}
+    settings: Any = {}
     if url.startswith("s3://"):
         settings = {name.lower(): environment[name] for name in S3_SETTINGS if environment.get(name)}
     options: Any = {"allow_http": True, "timeout": "30s", "connect_timeout": "5s"}

@@ -73,6 +73,16 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "answer": Command("session", "answer what a session asked you", "answer"),
             },
         ),
+        "snapshot": Group(
+            "keep and restore an agent's workspace",
+            {
+                "list": Command("snapshot", "list snapshots", "list_"),
+                "create": Command("snapshot", "make a snapshot now", "create"),
+                "verify": Command("snapshot", "compare the workspace with a snapshot", "verify"),
+                "restore": Command("snapshot", "bring a snapshot back; what is there is kept", "restore"),
+                "diff": Command("snapshot", "show what changed since a snapshot", "diff"),
+            },
+        ),
     },
     "Look": {
         "log": Command("log", "show what happened"),
@@ -92,6 +102,17 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "set": Command("budget", "change the budget or the renewal date", "set_"),
             },
             bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
+        ),
+    },
+    "Your own agents": {
+        "exec": Command("exec", "run a command under an agent's budgets"),
+        "gateway": Group(
+            "let your agents call models through nudge",
+            {
+                "token": Command("gateway", "print a token for an agent's client, or revoke all", "token"),
+                "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
+            },
+            bare=Command("gateway", "run the gateway in this terminal", "serve"),
         ),
     },
     "Set up": {

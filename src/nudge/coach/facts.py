@@ -11,9 +11,23 @@ from nudge.coach.goals import Goals
 from nudge.coach.memory import Memory
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
+from nudge.text import bare
 
 if TYPE_CHECKING:
     from nudge.coach.briefings import Briefing
+
+
+OK_WORD = "HEARTBEAT_OK"
+"""What a model answers where nothing should be said."""
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer is the word for silence, in any case and with any marks around it.
+
+    >>> says_nothing("**heartbeat_ok**\\u200b"), says_nothing("HEARTBEAT_OK, all good!")
+    (True, False)
+    """
+    return bare(text) == bare(OK_WORD)
 
 
 class Purpose(StrEnum):

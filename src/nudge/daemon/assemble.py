@@ -129,7 +129,7 @@ class Daemon:
             turn=options.turn,
             model=ports.model,
             owner=options.home,
-            waiting=(LETTERS,),
+            waiting=(LETTERS, WORK),
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)

@@ -114,7 +114,9 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
         instructions=told,
         folder_of=home.workspace,
         sandbox_of=cache(sandbox_of),
-        workspaces=KeptWorkspaces(home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock),
+        workspaces=KeptWorkspaces(
+            home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock, keep=section.keep_snapshots
+        ),
         options=RunOptions(section.limits, BudgetEnforcementMode(section.mode)),
     )
 
@@ -123,9 +125,8 @@ def snapshots_of(config: Config, agent: str) -> Snapshots:
     """Where an agent's workspace is kept."""
     from nudge.blobs.obstore import open_blobs
 
-    home = config.home
-    blobs = open_blobs(config.worker.snapshots or str(home.snapshots), config.environment)
-    return Snapshots(blobs, agent, home.agent(agent) / ".snapshot-cache")
+    blobs = open_blobs(config.snapshots_url, config.environment)
+    return Snapshots(blobs, agent, config.home.run / f"snapshot-{agent}.json")
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

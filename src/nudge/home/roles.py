@@ -42,7 +42,7 @@ class Role:
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
     run: str = ""
-    sandbox: Literal["auto", "none"] = "auto"
+    sandbox: str = "auto"
 
     @property
     def works(self) -> bool:
@@ -60,8 +60,8 @@ class _File(BaseModel):
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
     run: str = ""
-    sandbox: Literal["auto", "none"] = "auto"
     reminders: tuple[Any, ...] = ()
+    sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
 
     @field_validator("reminders", mode="before")
     @classmethod

@@ -62,7 +62,12 @@ _POLITE: Final = _rows(
     "if you could|can",
     "good morning|evening|afternoon",
 )
-_REMIND: Final = _rows("remind|reminding me|us", "remind myself", "/remind")
+_REMIND: Final = _rows(
+    "remind|reminding me|us",
+    "remind myself",
+    "/remind",
+    "i|i'd -|would need|want|like|have to be|get reminded",
+)
 _SOFT: Final = _rows(
     "ping|pinging|nudge|poke|alert|notify|buzz|text|message|msg|prod|warn|prompt|beep|bug|hassle me",
     "give|send|drop me a|an ping|nudge|shout|buzz|message|note|text|alert|heads-up",

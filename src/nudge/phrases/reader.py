@@ -133,7 +133,7 @@ class Reader:
 
     def take_row(self, *words: str) -> bool:
         """Move past these words and marks if they come in this order."""
-        if any(self.peek(ahead).text != word for ahead, word in enumerate(words)):
+        if self.peek().text != words[0] or any(self.peek(ahead).text != word for ahead, word in enumerate(words)):
             return False
         self.advance(len(words))
         return True
@@ -179,6 +179,8 @@ class Reader:
         token = self.tokens[self.furthest]
         if token.kind is not Kind.WORD or token.text in VOCABULARY:
             return Unread(token.text, f'"{token.text}" does not fit there')
+        if self.free:
+            return Unread(token.text, f'"{token.text}" is not a word I know')  # it is a word of the message
         meant = get_close_matches(token.text, sorted(VOCABULARY), n=1, cutoff=0.75) if len(token.text) > 3 else []
         hint = f' (did you mean "{meant[0]}"?)' if meant else ""
         return Unread(token.text, f'"{token.text}" is not a word I know{hint}')

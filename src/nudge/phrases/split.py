@@ -18,10 +18,9 @@ from nudge.phrases.asking import (
     without_symbols,
     without_thanks,
 )
-from nudge.phrases.clocks import read_clocks
+from nudge.phrases.clocks import read_clocks, read_duration, read_from_now
 from nudge.phrases.dateparser_gate import translate
 from nudge.phrases.days import read_day
-from nudge.phrases.durations import read_duration, read_from_now
 from nudge.phrases.grammar import Reading, read, read_any
 from nudge.phrases.reader import REMINDER_EXAMPLES, Question, Reader, Refused, Unread, refusal, shown, unclear
 from nudge.phrases.recurrence import read_recurring
@@ -373,25 +372,23 @@ def _without_asking(text: str) -> tuple[str, Asking | None]:
     thanked = without_thanks(text)
     if asking is not None and asking.end <= len(thanked):
         body = thanked[asking.end :].lstrip(" \t\r\n:,.;!–—-").rstrip("? ")
-        return (_after_for(body) if asking.noun else body), asking
+        return (_after_noun(body, asking) if asking.noun else body), asking
     before = without_asking_at_end(thanked)
     if before is not None:
         return without_symbols(before), Asking(0)
     return without_symbols(thanked), None
 
 
-def _after_for(body: str) -> str:
-    """ "for 10 minutes", "for 7pm", "for friday": after a timer, an alarm or a reminder it leads to the time."""
+def _after_noun(body: str, asking: Asking) -> str:
+    """ "for 10 minutes", "for 7pm", "for friday": after a timer, an alarm or a reminder "for" leads to the time."""
     head, _, rest = body.partition(" ")
-    if head.casefold() not in ("for", "at", "in", "on"):
-        return body
     if head.casefold() != "for":
-        return body
-    lead = Reader(tokenize(rest)[:6], free=True)
-    if lead.attempt(read_duration) is not None:
+        if not asking.message or not body[:1].isdigit():
+            return body
+        rest = body  # timer 10 minutes
+    if Reader(tokenize(rest)[:6], free=True).attempt(read_duration) is not None:
         return f"in {rest}"
-    at = Reader(tokenize(f"at {rest}")[:6], free=True)
-    return f"at {rest}" if at.attempt(_read_clock) is not None else rest
+    return f"at {rest}" if Reader(tokenize(f"at {rest}")[:6], free=True).attempt(_read_clock) is not None else rest
 
 
 def _clean(rest: str, *, asked: bool) -> str:

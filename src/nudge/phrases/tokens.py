@@ -11,6 +11,7 @@ import re
 import unicodedata
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from nudge.instants import HOUR, MINUTE, SECOND
@@ -93,9 +94,10 @@ VAGUE_TIMES: Final = (
     "after breakfast", "after class", "after dinner", "after school", "after supper", "after the gym",
     "after training", "after work", "at bedtime", "at breakfast", "at dawn", "at dinner", "at dinnertime", "at dusk",
     "at sunrise", "at sunset", "at teatime", "before bed", "before bedtime", "before breakfast", "before class",
-    "before dinner", "before lunch", "before school", "before sleep", "before supper", "before work", "early afternoon",
-    "early evening", "early morning", "late afternoon", "late evening", "late morning", "late night", "mid-afternoon",
-    "mid-morning", "mid afternoon", "mid morning", "midafternoon", "midmorning", "over lunch",
+    "before dinner", "before lunch", "before school", "before sleep", "before supper", "before work", "early",
+    "early afternoon", "early evening", "early morning", "late", "late afternoon", "late evening", "late morning",
+    "late night", "mid-afternoon", "mid-morning", "mid afternoon", "mid morning", "midafternoon", "midmorning",
+    "over lunch",
 )  # fmt: skip
 """Times that only the person knows."""
 
@@ -247,6 +249,7 @@ def respelled(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Corre
     return tuple(found), tuple(corrections)
 
 
+@lru_cache(maxsize=1024)
 def _meant(word: str) -> str | None:
     if word in _SPELLINGS:
         return _SPELLINGS[word]

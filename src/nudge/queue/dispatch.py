@@ -94,6 +94,8 @@ class Firing:
         self.settled = False
         self.policy = Policy.TIMER
         self.progressed = False
+        self.at_settlement: list[Callable[[], Awaitable[None]]] = []
+        """Written in the same transaction, for what surrounds the handler."""
         self._lease = lease
         self._store = store
         self._after_commit = after_commit
@@ -107,6 +109,8 @@ class Firing:
         async with self._store.transaction():
             await self._take()
             yield settlement
+            for write in self.at_settlement:
+                await write()
             if settlement.recorded is None and self.timer.attempts:
                 tries = self.timer.attempts + 1
                 settlement.outcome(Result.FIRED_LATE, f"Succeeded on attempt {tries}.", attempts=tries)

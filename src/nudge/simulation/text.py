@@ -68,7 +68,11 @@ def lines_of(events: Iterable[Event]) -> Iterator[Line]:
 
 def is_silent(event: Event) -> bool:
     """A heartbeat that came to nothing: judged and found nothing to say, or nothing had changed."""
-    return isinstance(event, Ended) and event.kind == HEARTBEAT and event.result in (*_SPOKE, Result.SKIPPED)
+    return (
+        isinstance(event, Ended)
+        and event.kind == HEARTBEAT
+        and event.result in (*_SPOKE, Result.SILENT, Result.SKIPPED)
+    )
 
 
 def _is_told(event: Event, spoken: set[tuple[str, Instant | None]]) -> bool:
@@ -253,7 +257,8 @@ def _facts(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "", "0     6     12    18    "
     if plan.quiet is not None:
         start, end = (f"{minutes // 60:02}:{minutes % 60:02}" for minutes in plan.quiet)
-        yield "quiet hours", f"{_plural(summary.quiet_violations, 'violation')} ({start}–{end})"
+        asked = f"; {_plural(summary.quiet_asked, 'message')} that you set for that time" if summary.quiet_asked else ""
+        yield "quiet hours", f"{_plural(summary.quiet_violations, 'violation')} ({start}–{end}){asked}"
     yield "occurrences", ", ".join(f"{name} {count}" for name, count in summary.results.items()) or "none"
     if summary.rules:
         yield "held back by", ", ".join(f"{name} {count}" for name, count in summary.rules.items())

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Protocol
 
 from nudge.clock import Clock
-from nudge.instants import MINUTE, Instant, as_instant
+from nudge.instants import SECOND, Instant, as_instant
 from nudge.model import (
     Model,
     ModelReply,
@@ -55,8 +55,8 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 NUDGE = "[nudge] "
-LOOK_AGAIN = 10 * MINUTE
-"""After a call that the money does not pay for, and nobody knows when it will."""
+LOOK_AGAIN = SECOND
+"""After a call that the money does not pay for. A second refusal in a row puts the agent to sleep."""
 USED_UP = "The budget of its run was used up."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]

@@ -89,7 +89,7 @@ class Manifest:
         return sum(item.kind == Kind.FILE for item in self.items.values())
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         return sum(item.size for item in self.items.values())
 
     def encode(self) -> bytes:
@@ -101,9 +101,8 @@ class Manifest:
 
     @classmethod
     def decode(cls, content: bytes) -> Manifest:
-        digest, _, body = content.partition(b"\n")
-        if sha256(body).hexdigest().encode() != digest:
-            raise DamagedSnapshotError("Its list of files is damaged.")
+        signature_of(content)
+        body = content.partition(b"\n")[2]
         form, number, created_at, reason, rows = json.loads(body)
         if form != _FORMAT:
             raise NudgeError("This snapshot was written by a newer nudge.", next_step="Update nudge.")
@@ -116,6 +115,14 @@ class Manifest:
 
 def chunks_of(items: Iterable[Item]) -> set[str]:
     return {digest for item in items for digest in item.chunks}
+
+
+def signature_of(content: bytes) -> str:
+    """The digest of a manifest as it was written. Raises if it is not what was written."""
+    digest, _, body = content.partition(b"\n")
+    if sha256(body).hexdigest().encode() != digest:
+        raise DamagedSnapshotError("Its list of files is damaged.")
+    return digest.decode()
 
 
 def digest_of(chunk: bytes) -> str:

@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from nudge.errors import NudgeError
 from nudge.instants import Instant
@@ -30,17 +30,13 @@ _MODE = 0o777
 _BATCH = 128
 _TRIES = 3
 _SAME_TIME_NS = 100_000_000
+_NO_INODE = -1
 THREADS = min(8, (os.cpu_count() or 1) * 2)
 
 
-class Seen(NamedTuple):
-    """A file at the last look."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    chunks: tuple[str, ...]
+Seen: TypeAlias = list[Any]
+"""A file at the last look: size, mtime_ns, ctime_ns, inode, digests. A list as JSON reads it: making something nicer of
+ten thousand of them takes longer than looking at the files."""
 
 
 class Scan(NamedTuple):
@@ -68,21 +64,17 @@ def scan(workspace: Workspace, known: Mapping[str, Seen] | None = None) -> Scan:
         above = waiting.pop()
         batch = _Batch(above, [])
         with workspace.folder(above) as folder, os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                if _OURS.match(entry.name):
+            for entry in entries:
+                if entry.name.startswith(".nudge-") and _OURS.match(entry.name):
                     continue
                 path = f"{above}/{entry.name}" if above else entry.name
                 status = entry.stat(follow_symlinks=False)
                 mode = status.st_mode & _MODE
                 if stat.S_ISREG(status.st_mode):
                     before = known.get(path)
-                    if before and before[:4] == (
-                        status.st_size,
-                        status.st_mtime_ns,
-                        status.st_ctime_ns,
-                        status.st_ino,
-                    ):
-                        items[path] = Item(Kind.FILE, mode, before.size, before.mtime_ns, before.chunks)
+                    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+                    if before and before[:4] == now:
+                        items[path] = Item(Kind.FILE, mode, now[0], now[1], tuple(before[4]))
                         seen[path] = before
                     else:
                         batch.names.append(entry.name)
@@ -142,7 +134,7 @@ def _read(folder: int, name: str, path: str) -> tuple[Item, Seen]:
         ):
             return (
                 Item(Kind.FILE, after.st_mode & _MODE, after.st_size, after.st_mtime_ns, chunks),
-                Seen(after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, chunks),
+                [after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, chunks],
             )
     raise NudgeError(f"{path} changes all the time.", next_step="Stop what writes it.")
 
@@ -169,20 +161,26 @@ class Cache:
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
-    def load(self) -> dict[str, Seen]:
+    def load(self) -> tuple[str, dict[str, Seen]]:
+        """The digest of the manifest that was written then, and every file of it; nothing if it cannot be read."""
         try:
-            rows = json.loads(self._path.read_bytes()) if self._path else {}
-            return {path: Seen(*row[:4], tuple(row[4])) for path, row in rows.items()}
+            digest, rows = json.loads(self._path.read_bytes()) if self._path else ("", {})
+            if all(type(row) is list and len(row) == 5 and type(row[4]) is list for row in rows.values()):
+                return str(digest), rows
         except (OSError, ValueError, TypeError, AttributeError):
-            return {}
+            pass
+        return "", {}
 
-    def save(self, seen: Mapping[str, Seen], looked_at: Instant) -> None:
-        """Files that changed just before the look are left out: they are read again next time."""
+    def save(self, digest: str, seen: Mapping[str, Seen], looked_at: Instant) -> None:
+        """Files that changed just before the look are remembered without their inode: they are read again."""
         if self._path is None:
             return
         latest = looked_at * 1_000 - _SAME_TIME_NS
-        rows = {path: one for path, one in seen.items() if max(one.mtime_ns, one.ctime_ns) < latest}
+        rows = {
+            path: one if one[1] < latest and one[2] < latest else [*one[:3], _NO_INODE, one[4]]
+            for path, one in seen.items()
+        }
         beside = self._path.with_name(f"{self._path.name}.new")
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        beside.write_text(json.dumps(rows, separators=(",", ":"), check_circular=False))
+        beside.write_text(json.dumps([digest, rows], separators=(",", ":"), check_circular=False))
         beside.replace(self._path)

@@ -31,8 +31,9 @@ from nudge.worker.manifest import (
     changes_between,
     chunks_of,
     digest_of,
+    signature_of,
 )
-from nudge.worker.scan import Cache, Scan, chunks_from, in_threads, scan
+from nudge.worker.scan import Cache, Scan, Seen, chunks_from, in_threads, scan
 from nudge.worker.workspace import Workspace
 
 KEEP = 20
@@ -84,19 +85,21 @@ class Snapshots:
     def create(self, workspace: Workspace, now: Instant, reason: str = "by hand", *, thorough: bool = False) -> Made:
         """Store what has changed and write the manifest. `thorough` reads every file, and stores again what is missing
         in the store."""
-        found = scan(workspace, {} if thorough else self._cache.load())
+        remembered, known = ("", {}) if thorough else self._cache.load()
+        found = scan(workspace, known)
         pieces = size = 0
         stored: set[str] = set()
         for _ in range(_TRIES):
             latest = next(iter(self.numbers()), 0)
-            there = self._stored() if thorough else self._pieces_of(latest)
+            there = self._stored() if thorough else self._pieces_of(latest, remembered, known)
             missing = chunks_of(found.items.values()) - there - stored
             if missing:
                 count, written = self._store(workspace, found, missing)
                 pieces, size, stored = pieces + count, size + written, stored | missing
             manifest = Manifest(latest + 1, now, reason, found.items)
-            if self._blobs.put_new(self._manifest_key(manifest.number), manifest.encode()):
-                self._cache.save(found.seen, now)
+            encoded = manifest.encode()
+            if self._blobs.put_new(self._manifest_key(manifest.number), encoded):
+                self._cache.save(signature_of(encoded), found.seen, now)
                 return Made(manifest, pieces, size, found.left_out)
         raise LostLeaseError(
             f"Others are making snapshots of {self._agent} all the time.", next_step="Run one daemon per agent."
@@ -173,13 +176,16 @@ class Snapshots:
             )
         raise NotFoundError(f"{self._agent} has no snapshot.", next_step="Run 'nudge snapshot create'.")
 
-    def _pieces_of(self, number: int) -> set[str]:
-        """Those of the newest snapshot: pruning never takes them."""
-        if not number:
+    def _pieces_of(self, number: int, remembered: str, known: Mapping[str, Seen]) -> set[str]:
+        """Those of the newest snapshot: pruning never takes them. One that we made ourselves is not decoded."""
+        content = self._blobs.get(self._manifest_key(number)) if number else None
+        if content is None:
             return set()
         try:
-            return self.manifest(number).chunks
-        except (DamagedSnapshotError, NotFoundError):
+            if remembered and signature_of(content) == remembered:
+                return {digest for row in known.values() for digest in row[4]}
+            return Manifest.decode(content).chunks
+        except DamagedSnapshotError:
             return set()
 
     def _stored(self) -> set[str]:

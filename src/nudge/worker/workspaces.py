@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from nudge.clock import Clock
 from nudge.progress.store import Session
 from nudge.worker.manifest import Changes, DamagedSnapshotError
-from nudge.worker.snapshots import Snapshots
+from nudge.worker.snapshots import KEEP, Snapshots
 from nudge.worker.workspace import Workspace
 
 T = TypeVar("T")
@@ -33,11 +33,14 @@ class KeptWorkspaces:
         folder_of: Callable[[str], Path],
         snapshots_of: Callable[[str], Snapshots],
         clock: Clock,
+        *,
+        keep: int = KEEP,
         in_thread: InThread = asyncio.to_thread,
     ) -> None:
         self._folder_of = folder_of
         self._snapshots_of = snapshots_of
         self._clock = clock
+        self._keep = keep
         self._in_thread = in_thread
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -50,7 +53,7 @@ class KeptWorkspaces:
             with self._open(agent) as workspace:
                 made = snapshots.create(workspace, self._clock.now(), reason).manifest.number
             if made % PRUNE_EVERY == 0:
-                snapshots.prune(self._clock.now())
+                snapshots.prune(self._clock.now(), self._keep)
             return made
 
         return f"{await self._in_thread(work):08d}"

@@ -106,3 +106,7 @@ SELECT purpose, model, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS ou
     SUM(CASE WHEN ended = 'expired' THEN 1 ELSE 0 END) AS assumed
 FROM usage_log WHERE agent = :agent AND at >= :since AND at < :until
 GROUP BY purpose, model ORDER BY 8 DESC, 1, 2
+
+-- name: holds_recent
+SELECT attempt_id, agent, state, purpose FROM holds WHERE CAST(:agent AS TEXT) IS NULL OR agent = :agent
+ORDER BY made_at DESC, attempt_id LIMIT :limit
