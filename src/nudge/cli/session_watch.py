@@ -63,6 +63,8 @@ class Watch:
             colour = "green" if session.status.value == "done" else "yellow"
             self._print(painted(f"{session.status.value.capitalize()}.{why}", colour, self._colour))
             self._print(status_line(session))
+            if session.report:
+                self._print(f"\n{session.report}")
         return {"done": 0, "stopped": 6, "cancelled": 130}.get(session.status.value, 1)
 
     def clear(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import sys
 from importlib import resources
 from pathlib import Path
@@ -42,6 +43,7 @@ async def _play(folder: Path, script: Any, *, as_json: bool) -> int:
     from nudge.stores.open import open_store
     from nudge.worker.sessions import Task
 
+    logging.getLogger("nudge").addHandler(logging.NullHandler())  # the feed is shown instead
     clock = SystemClock()
     colour = sys.stdout.isatty() and not as_json
     view = Watch(colour, as_json=as_json)

@@ -16,7 +16,7 @@ from itertools import groupby
 from typing import Protocol
 
 from nudge.clock import Clock
-from nudge.instants import SECOND, Instant, as_instant
+from nudge.instants import Instant, as_instant
 from nudge.model import (
     Model,
     ModelReply,
@@ -55,8 +55,6 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 NUDGE = "[nudge] "
-LOOK_AGAIN = SECOND
-"""After a call that the money does not pay for. A second refusal in a row puts the agent to sleep."""
 USED_UP = "The budget of its run was used up."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
@@ -232,7 +230,7 @@ class WorkLoop:
             guard.wrap_up()
             return Step(await write(_with(session, guard), [as_message(user(REPORT_NOW))]))
         if not guard.closing:  # the day's money does not pay for this call
-            return Step(session, Instant(self._clock.now() + LOOK_AGAIN))
+            return Step(session, self._clock.now())
         return Step(await write(_ended(session, SessionStatus.STOPPED, session.report, call.reason), ()))
 
     async def _ask_for_more(self, session: Session, guard: AsyncGuard) -> None:

@@ -95,7 +95,7 @@ class Worker:
                 if firing.settled:  # the task has ended
                     return
                 if step.until is not None:
-                    await self._sleep(firing, step.until)
+                    await self._sleep(firing, await self._not_before(session, step.until))
                     return
             async with firing.settle() as settlement:
                 settlement.again(Instant(self._clock.now() + 1))
@@ -201,6 +201,13 @@ class Worker:
                 await self._store.feed.add(FeedLine(self._clock.now(), agent, "restored", text))
         self._verified[agent] = snapshot
         return session
+
+    async def _not_before(self, session: Session, until: Instant) -> Instant:
+        """A call that does not fit is tried once more: a second refusal in a row puts the agent to sleep, and then
+        everybody can see why nothing happens."""
+        state = (await self._spending.state(session.agent, self._clock.now())).state
+        waits = session.status is SessionStatus.WAITING or not state.may_go_on
+        return until if waits else Instant(self._clock.now() + SECOND)
 
     async def _sleep(self, firing: Firing, until: Instant) -> None:
         """It has to wait, for money or for an answer. The session stays as it is, and the timer comes back. After that
