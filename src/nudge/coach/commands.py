@@ -25,7 +25,7 @@ from nudge.coach.redact import DEFAULT
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact as without_secrets

@@ -11,7 +11,7 @@ from nudge.coach.documents import readable
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import MINUTE, Instant
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Settlement
+from nudge.queue.firing import Settlement
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import late_by

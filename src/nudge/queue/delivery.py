@@ -13,7 +13,7 @@ from nudge.backoff import Policy
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import MINUTE, Instant
 from nudge.queue.channel import Button, Channel, Outbound, typed_buttons
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outbox import Drop, Message, Sending, Wait
 from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.store import QueueStore
@@ -84,6 +84,7 @@ class Delivery:
         channel = self._channel_of(agent)
         held: dict[int, Instant] = {}
         for message in await self._store.outbox.pending(agent):
+            firing.progressed = True
             match await self._objection(message, firing.now):
                 case Wait(until):
                     held[message.id] = until
