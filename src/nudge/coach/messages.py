@@ -101,21 +101,21 @@ class Pings:
             return False
         if not await self.admit(settlement, ping.candidate, now):
             return False
-        timer = settlement.timer
+        agent = settlement.timer.agent
         await self._delivery.post(
             Message(
-                timer.agent,
+                agent,
                 text,
                 ping.kind,
                 now,
                 asked=ping.candidate.set_for_time,
                 buttons=ping.buttons,
                 topic=ping.candidate.topic or "",
-                key=timer.key,
-                slot_at=timer.slot_at,
+                key=settlement.key,
+                slot_at=settlement.slot_at,
             )
         )
-        await self._store.conversations.add(Saying(timer.agent, now, "assistant", text, ping.kind))
+        await self._store.conversations.add(Saying(agent, now, "assistant", text, ping.kind))
         settlement.outcome(fired(settlement), ping.reason, text=text)
         return True
 
@@ -131,5 +131,5 @@ def note_objection(settlement: Settlement, objection: Objection) -> None:
 
 def fired(settlement: Settlement) -> Result:
     """On time, or late."""
-    late = late_by(settlement.timer.slot_at, settlement.now) >= LATE
+    late = late_by(settlement.slot_at, settlement.now) >= LATE
     return Result.FIRED_LATE if late else Result.FIRED

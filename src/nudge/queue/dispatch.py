@@ -188,8 +188,13 @@ class Dispatcher:
         if batch.fired:
             self.fired += len(batch.fired)
             self._store_failures = 0
-            self._poke.set()
+            self._changed(now)
         return batch
+
+    def _changed(self, now: Instant) -> None:
+        """A firing that began then has set timers: look at what is due since."""
+        self._seen = min(self._seen, Instant(now - 1))
+        self._poke.set()
 
     async def _release(self) -> None:
         while self._finished:
@@ -253,7 +258,7 @@ class Dispatcher:
             self._poke.set()
 
     async def _fire(self, timer: Timer, now: Instant, lease: Lease) -> None:
-        firing = Firing(timer, now, lease, self._store, self._poke.set)
+        firing = Firing(timer, now, lease, self._store, lambda: self._changed(now))
         try:
             if self._pace.spins(timer):
                 firing.policy = Policy.SPIN

@@ -71,11 +71,19 @@ class Settlement:
 
     timer: Timer
     now: Instant
-    key: str
-    slot_at: Instant
+    occurrence: tuple[str, Instant] | None = None
     recorded: Outcome | None = None
     following: Timer | None = None
     lines: list[FeedLine] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """The name under which the outcome is kept: the timer's, unless it stands for whatever waits."""
+        return self.timer.key if self.occurrence is None else self.occurrence[0]
+
+    @property
+    def slot_at(self) -> Instant:
+        return self.timer.slot_at if self.occurrence is None else self.occurrence[1]
 
     def outcome(self, result: Result, reason: str = "", *, final: bool = True, **detail: Any) -> None:
         timer = self.timer
@@ -123,7 +131,7 @@ class Firing:
         """Whether it got something done. What it records as final counts; a handler without outcomes says so itself."""
         self.comes_back = False
         """Whether its next time is now."""
-        self._occurrence = (timer.key, timer.slot_at)
+        self._occurrence: tuple[str, Instant] | None = None
         self._in_batch = in_batch
         self._surely = surely
         self._lease = lease
@@ -152,7 +160,7 @@ class Firing:
     async def settle(self) -> AsyncIterator[Settlement]:
         """One transaction around everything that this firing changes. Raises, and writes nothing, if the lane was lost,
         the timer has changed, or the occurrence already has its outcome."""
-        settlement = Settlement(self.timer, self.now, *self._occurrence)
+        settlement = Settlement(self.timer, self.now, self._occurrence)
         set_before = self._store.timers.times_set
         self.settling = True
         async with self._store.transaction():
@@ -192,7 +200,7 @@ class Firing:
         asked = error.retry_after if isinstance(error, RetryableError) else None
         pushed = self.timer.pushed_out(now, delay(self.timer.attempts, self.policy, asked))
         reason = redact(str(error) or type(error).__name__)
-        settlement = Settlement(self.timer, now, *self._occurrence)
+        settlement = Settlement(self.timer, now, self._occurrence)
         settlement.outcome(
             Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, LiteralString
 
@@ -54,6 +54,13 @@ class _Transaction:
             self.pipeline = AsyncExitStack()
             await self.pipeline.enter_async_context(self.connection.pipeline())
         self.sure.append(await self.connection.execute(statement, params))
+
+    async def give_up(self) -> None:
+        """Forget the answers that are outstanding: what was sent is about to be rolled back."""
+        pipeline, self.pipeline = self.pipeline, None
+        if pipeline is not None:
+            with suppress(psycopg.Error):
+                await pipeline.aclose()
 
     async def catch_up(self) -> None:
         """Read the answers that are outstanding."""
@@ -259,10 +266,14 @@ class PostgresDatabase:
                 reset = self._mine.set(mine)
                 try:
                     async with connection.transaction():
-                        yield
-                        if mine.broken:
-                            raise StoreError("A transaction went on after an error inside it.")
-                        await mine.catch_up()
+                        try:
+                            yield
+                            if mine.broken:
+                                raise StoreError("A transaction went on after an error inside it.")
+                            await mine.catch_up()
+                        except BaseException:
+                            await mine.give_up()
+                            raise
                         if self.probe:
                             self.probe("commit")
                     if self.probe:
@@ -282,10 +293,14 @@ class PostgresDatabase:
             with _translation():
                 await mine.catch_up()
                 async with mine.connection.transaction():
-                    yield
-                    if mine.broken and not before:
-                        raise StoreError("A transaction went on after an error inside it.")
-                    await mine.catch_up()
+                    try:
+                        yield
+                        if mine.broken and not before:
+                            raise StoreError("A transaction went on after an error inside it.")
+                        await mine.catch_up()
+                    except BaseException:
+                        await mine.give_up()
+                        raise
         except BaseException:
             mine.broken = before
             raise
