@@ -34,6 +34,7 @@ class Policy(StrEnum):
     MODEL_REST = "model-rest"  # after the rows above gave up: how long nobody is made to wait for the model
     TIMER = "timer"  # a handler failed
     DELIVERY = "delivery"  # the person's channel is away: what waits for it must go out soon after it is back
+    REPEAT = "repeat"  # the same, but the message may have arrived: every attempt may reach the person once more
     LISTENING = "listening"  # the person's channel cannot be read, or an update cannot be handled
     CONFLICT = "conflict"  # somebody else reads the same channel; its patience ends after one long poll
     STORE = "store"  # the database refuses: full disk, server away
@@ -61,6 +62,7 @@ TABLE: Final[Mapping[Policy, Row]] = {
     Policy.MODEL_REST: Row((300,), heeds=LONGEST_ASKED),
     Policy.TIMER: Row((5, 15, 45, 300, 900, 3600), heeds=3600),
     Policy.DELIVERY: Row((5, 15, 45, 60), heeds=3600),
+    Policy.REPEAT: Row((5, 15, 45, 60, 120, 300), heeds=3600),
     Policy.LISTENING: Row((1, 2, 5, 15, 30, 60), heeds=300),
     Policy.CONFLICT: Row((3,)),
     Policy.STORE: Row((1, 2, 4, 8, 16)),

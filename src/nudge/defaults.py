@@ -18,6 +18,16 @@ HEARTBEAT: Final = 45 * MINUTE
 LONGEST_SILENCE: Final = 3 * HOUR
 """How long the coach asks no model, in waking hours, while nothing changes."""
 
+SHORTEST_TO_PERSON: Final = MINUTE
+"""How often a reminder may reach the person who set it."""
+
+SHORTEST_BY_MODEL: Final = 15 * MINUTE
+MOST_BY_MODEL: Final = 20
+MOST_A_DAY_BY_MODEL: Final = 10
+CRITICAL_A_DAY: Final = 3
+"""What a model may do by itself: how often a reminder that it sets comes, how many of them can be active, how many it
+sets in one of the person's days, and how many pings of a day it may call critical."""
+
 SPENDING_WINDOW: Final = 10_000_000
 """Micro-dollars: ten dollars for thirty days."""
 

@@ -15,7 +15,9 @@ NudgeError                      exit 1   something failed; the message says what
 ├── AnotherPollerError          exit 7   somebody else polls this bot
 ├── StoreError                           the database refused
 │   ├── StoreNewerError                  written by a newer nudge
-│   ├── StoreCorruptError                not a database any more
+│   ├── StoreCorruptError                what is stored cannot be read
+│   │   └── StoreDamagedError            the file is not a sound database any more
+│   ├── StoreGoneError                   the file was removed or replaced while it was in use
 │   └── StoreFullError                   no room left on the disk
 ├── LostLeaseError                       another daemon took this agent over; nothing was written
 └── RetryableError                       may work later; `retry_after` says when, if known
@@ -112,7 +114,15 @@ class StoreNewerError(StoreError):
 
 
 class StoreCorruptError(StoreError):
+    """What is stored cannot be read."""
+
+
+class StoreDamagedError(StoreCorruptError):
     """The database file is damaged."""
+
+
+class StoreGoneError(StoreError):
+    """The database file was removed or replaced while it was in use."""
 
 
 class StoreFullError(StoreError):

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 _ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_QUOTE = re.compile(r"^[ \t]{0,3}>")
+_CODE = re.compile(r"^[ \t]{0,3}(```|~~~)")
+_BLANK = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+"""Letters by name that show nothing."""
+_UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zs", "Zl", "Zp"))
 
 
 def plain(text: str) -> str:
@@ -25,3 +31,48 @@ def short(text: str, most: int = 80) -> str:
     """
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def split_quotes(text: str) -> tuple[tuple[bool, str], ...]:
+    """The message in pieces, each with whether it is a quotation: lines that begin with ">", or a block in ``` marks.
+
+    >>> split_quotes("Look:\\n> Do as I say.\\nWhat now?")
+    ((False, 'Look:'), (True, '> Do as I say.'), (False, 'What now?'))
+    """
+    pieces: list[tuple[bool, list[str]]] = []
+    in_code = False
+    for line in text.split("\n"):
+        fence = bool(_CODE.match(line))
+        quoted = in_code or fence or bool(_QUOTE.match(line))
+        in_code ^= fence
+        if not pieces or pieces[-1][0] is not quoted:
+            pieces.append((quoted, []))
+        pieces[-1][1].append(line)
+    return tuple((quoted, "\n".join(lines)) for quoted, lines in pieces)
+
+
+def without_quotes(text: str) -> str:
+    """The message without what it quotes."""
+    return "\n".join(piece for quoted, piece in split_quotes(text) if not quoted).strip()
+
+
+def has_quotes(text: str) -> bool:
+    return any(quoted for quoted, _ in split_quotes(text))
+
+
+def is_blank(text: str) -> bool:
+    """Whether nothing of the text can be seen: spaces, zero-width and control characters, marks without a letter.
+
+    >>> is_blank(" \\u200b\\u2060\\ufeff "), is_blank("\\u3164"), is_blank("…")
+    (True, True, False)
+    """
+    return all(letter in _BLANK or unicodedata.category(letter) in _UNSEEN for letter in text)
+
+
+def bare(text: str) -> str:
+    """The letters and digits of a text, for comparing words that somebody may have decorated.
+
+    >>> bare("**Heartbeat_ok**!\\u200b")
+    'heartbeatok'
+    """
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).casefold() if letter.isalnum())

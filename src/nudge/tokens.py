@@ -19,7 +19,8 @@ class TokenUse:
 
     `input` is what was neither read from nor written to the prompt cache. `cache_write` is what was written for five
     minutes, `cache_write_1h` what was written for an hour, which costs more. `reasoning` is the part of `output` that
-    the model used to think; it is in `output` already and costs nothing more.
+    the model used to think; it is in `output` already and costs nothing more. `searches` are web searches that the
+    service did itself: no tokens, but each has a price.
     """
 
     input: int = 0
@@ -28,6 +29,7 @@ class TokenUse:
     cache_write: int = 0
     cache_write_1h: int = 0
     reasoning: int = 0
+    searches: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -51,7 +53,7 @@ def token_use(usage: object) -> TokenUse:
     an unread usage would be charged as nothing. Details that are missing (cache, reasoning) are zero.
 
     >>> token_use({"input_tokens": 12, "output_tokens": 3, "cache_read_input_tokens": 100})
-    TokenUse(input=12, output=3, cache_read=100, cache_write=0, cache_write_1h=0, reasoning=0)
+    TokenUse(input=12, output=3, cache_read=100, cache_write=0, cache_write_1h=0, reasoning=0, searches=0)
     >>> chat = {"prompt_tokens": 112, "completion_tokens": 3, "prompt_tokens_details": {"cached_tokens": 100}}
     >>> token_use(chat) == TokenUse(input=12, output=3, cache_read=100)
     True
@@ -89,20 +91,24 @@ def _anthropic(usage: object) -> TokenUse:
         cache_write=written - long,
         cache_write_1h=long,
         reasoning=min(output, _count(_read(usage, "output_tokens_details"), "thinking_tokens")),
+        searches=_count(_read(usage, "server_tool_use"), "web_search_requests"),
     )
 
 
 def _openai(usage: object, read: str, written: str) -> TokenUse:
-    """What was read from the cache is a part of the input here, and writing to it is free. Reasoning is a part of the
-    output, except with services that count it beside: their total says so."""
+    """What was read from the cache or written to it is a part of the input here. Reasoning is a part of the output,
+    except with services that count it beside: their total says so."""
     prompt, output = _needed(usage, f"{read}_tokens"), _needed(usage, f"{written}_tokens")
-    cached = _count(_read(usage, f"{read}_tokens_details"), "cached_tokens")
-    if cached > prompt:
-        raise UsageError(f"The usage says that {cached} of {prompt} tokens were cached.")
+    details = _read(usage, f"{read}_tokens_details")
+    cached, stored = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
+    if cached + stored > prompt:
+        raise UsageError(f"The usage says that {cached + stored} of {prompt} tokens were cached.")
     reasoning = _count(_read(usage, f"{written}_tokens_details"), "reasoning_tokens")
     if reasoning > output or (reasoning and _count(usage, "total_tokens") == prompt + output + reasoning):
         output += reasoning
-    return TokenUse(input=prompt - cached, output=output, cache_read=cached, reasoning=reasoning)
+    return TokenUse(
+        input=prompt - cached - stored, output=output, cache_read=cached, cache_write=stored, reasoning=reasoning
+    )
 
 
 def estimate_tokens(text: str) -> int:

@@ -37,7 +37,7 @@ def test_the_statement_and_the_pure_bucket_agree(
         claims = [Instant(now + n * 7 * MINUTE) for n in range(reserve)]
         today = local_date(now, pure.zone)
         if critical:
-            run_inline(store.attention.take_critical("a", now, today))  # leaves the level alone
+            run_inline(store.attention.take_critical("a", today))  # leaves the level alone
         else:
             took = run_inline(store.attention.take_ping("a", now, today, pure.at_least(now, claims)))
             granted, after = pure.try_use(now, claims=claims)

@@ -101,6 +101,8 @@ def everything(*without: Rule) -> tuple[Attention, Candidate]:
         claims=() if Rule.BUCKET_RESERVED in off else (later(30),),
         repeats=RepeatLedger() if Rule.REPEATED in off else RepeatLedger().remember("sleep", SAID, NOW),
         bedtime_sent=0 if Rule.BEDTIME_LIMIT in off else 3,
+        self_quiet_until=None if Rule.SELF_QUIET in off else later(60),
+        preferences=() if Rule.PREFERENCE in off else ("Don't message me about sleep",),
     )
     candidate = Candidate(
         Kind.BEDTIME,
@@ -108,6 +110,7 @@ def everything(*without: Rule) -> tuple[Attention, Candidate]:
         run_pings=0 if Rule.ONE_PER_RUN in off else 1,
         topic="sleep",
         signature=SAID,
+        about="Time for bed?",
     )
     return state, candidate
 
@@ -120,9 +123,11 @@ def test_the_first_objection_in_the_order_decides() -> None:
         lifted.append(decision.rule)
     assert [rule.value for rule in order] == [
         "silent-task",
+        "preference",
         "quiet-hours",
         "quiet-mode",
         "left-alone",
+        "self-quiet",
         "conversation",
         "repeated",
         "bedtime-limit",

@@ -47,7 +47,7 @@ async def test_the_persons_requests_are_kept(store: SqlStore) -> None:
 
 async def test_the_counters_turn_with_the_day_and_not_back(store: SqlStore) -> None:
     await store.attention.take_ping("coach", NOON, TODAY, PING)
-    await store.attention.take_critical("coach", NOON, TODAY)
+    await store.attention.take_critical("coach", TODAY)
     await store.attention.take_ping("coach", Instant(NOON + DAY), date(2026, 2, 19), PING)
     await store.attention.take_ping("coach", NOON, TODAY, PING)
     row = await store.attention.get("coach")

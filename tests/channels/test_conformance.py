@@ -67,7 +67,7 @@ class Telegram:
         return [message.text for message in self.service.sent]
 
     def break_once(self) -> None:
-        self.service.fail(Fault.status_of(503))
+        self.service.fail(Fault.status_of(429))
 
     def say(self, text: str) -> None:
         self.service.say(text)

@@ -18,7 +18,7 @@ from nudge.channels.telegram.updates import Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError, UsageError
 from nudge.home.config import TelegramSection
 from nudge.instants import SECOND, Instant
-from nudge.queue.channel import Button, ChannelRefusedError, Inbound, Outbound, Updates
+from nudge.queue.channel import REPEAT_MARK, Button, ChannelRefusedError, Inbound, Outbound, Updates
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.coach.outside import HastyClock, everything_said
@@ -77,55 +77,37 @@ async def test_a_split_code_block_is_code_in_every_part(service: FakeTelegram, c
 
 
 async def test_what_failed_in_the_middle_goes_on_there(service: FakeTelegram, channel: TelegramChannel) -> None:
-    message = Outbound(5, "a" * 4096 + "b" * 4096 + "c", BUTTONS)
+    noted: list[str] = []
+
+    async def note(part: str) -> None:
+        noted.append(part)
+
+    message = Outbound(5, "a" * 4096 + "b" * 4096 + "c", BUTTONS, on_part=note)
     service.fail(Fault.status_of(429, retry_after=3, after=1))
     with pytest.raises(ChannelUnavailableError) as caught:
         await channel.send(message)
     assert (caught.value.retry_after, [sent.text[0] for sent in service.sent]) == (3, ["a"])
-    receipt = await channel.send(message)
+    assert noted == [str(service.sent[0].message_id)]
+    receipt = await channel.send(replace(message, arrived=tuple(noted)))
     assert [sent.text[0] for sent in service.sent] == ["a", "b", "c"]
     assert receipt.message_ids == tuple(str(sent.message_id) for sent in service.sent)
     assert [bool(sent.buttons) for sent in service.sent] == [False, False, True]
 
 
-async def test_once_sent_the_same_row_would_be_sent_anew(service: FakeTelegram, channel: TelegramChannel) -> None:
-    """Whether a row is to be sent is the outbox's to know; the channel remembers only what it broke off."""
-    for _ in range(2):
-        await channel.send(Outbound(5, "once"))
-    assert len(service.sent) == 2
-
-
+@pytest.mark.parametrize(
+    ("text", "arrived", "seen"),
+    [
+        pytest.param("short", 0, [f"{REPEAT_MARK}short"], id="a short message"),
+        pytest.param("a" * 4096 + "b" * 9, 1, [REPEAT_MARK + "b" * 9], id="the last part"),
+        pytest.param("a" * 4096 + "b" * 9, 0, [REPEAT_MARK.strip(), "a" * 4096, "b" * 9], id="a part without room"),
+    ],
+)
 async def test_the_words_before_a_repeat_come_before_the_part_that_may_be_one(
-    service: FakeTelegram, channel: TelegramChannel
+    service: FakeTelegram, channel: TelegramChannel, text: str, arrived: int, seen: list[str]
 ) -> None:
-    text, mark = "a" * 4096 + "b" * 4096, "(possibly a repeat) "
-    service.fail(Fault(FaultKind.DROP, after=1), times=2)
-    for message in (Outbound(5, text), Outbound(5, mark + text, possibly_repeated=True)):
-        with pytest.raises(ChannelUnavailableError):
-            await channel.send(message)
-    await channel.send(Outbound(5, mark + text, possibly_repeated=True))
-    assert [sent.text[:12] for sent in service.sent] == ["aaaaaaaaaaaa", "(possibly a ", "bbbbbbbbbbbb"]
-    assert "".join(sent.text for sent in service.sent[1:]) == mark + "b" * 4096
-
-
-async def test_another_text_under_the_same_id_is_a_new_message(service: FakeTelegram, channel: TelegramChannel) -> None:
-    service.fail(Fault(FaultKind.DROP, after=1))
-    with pytest.raises(ChannelUnavailableError):
-        await channel.send(Outbound(5, "a" * 5000))
-    await channel.send(Outbound(5, "short"))
-    assert service.sent[-1].text == "short"
-
-
-async def test_what_was_broken_off_is_not_remembered_for_ever(
-    service: FakeTelegram, channel: TelegramChannel, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nudge.channels.telegram.channel._REMEMBERED", 1)
-    for number in (1, 2):
-        service.fail(Fault.status_of(500, after=1))
-        with pytest.raises(ChannelUnavailableError):
-            await channel.send(Outbound(number, "a" * 5000))
-    await channel.send(Outbound(1, "a" * 5000))
-    assert [len(sent.text) for sent in service.sent] == [4096, 4096, 4096, 904]
+    parts = tuple(str(number) for number in range(arrived))
+    await channel.send(Outbound(5, REPEAT_MARK + text, (), possibly_repeated=True, arrived=parts))
+    assert [sent.text for sent in service.sent] == seen
 
 
 async def test_a_refusal_that_is_not_about_formatting_is_not_tried_again(
@@ -185,7 +167,10 @@ async def test_more_than_three_buttons_take_another_row(service: FakeTelegram, c
 
 FAILURES: dict[str, tuple[Fault, type[NudgeError], float | None, bool]] = {
     "429 says when": (Fault.status_of(429, retry_after=17), ChannelUnavailableError, 17, False),
-    "500": (Fault.status_of(500), ChannelUnavailableError, None, False),
+    "500 may have arrived": (Fault.status_of(500), ChannelUnavailableError, None, True),
+    "409 may have arrived": (Fault.status_of(409), ChannelUnavailableError, None, True),
+    "a page instead of an answer may have arrived": (Fault.page_of(200), ChannelUnavailableError, None, True),
+    "a page that refuses may have arrived": (Fault.page_of(403), ChannelUnavailableError, None, True),
     "502 may have arrived": (Fault.status_of(502), ChannelUnavailableError, None, True),
     "broken JSON may have arrived": (Fault(FaultKind.BROKEN_JSON), ChannelUnavailableError, None, True),
     "a dropped connection may have arrived": (Fault(FaultKind.DROP), ChannelUnavailableError, None, True),

@@ -27,7 +27,9 @@ CASES = {
     "403 is for good": (403, {"description": "Forbidden: bot was blocked by the user"}, ChannelRefusedError),
     "409 is another poller": (409, {"description": "Conflict: terminated by other"}, ConflictError),
     "400 is our mistake": (400, {"description": "Bad Request: BUTTON_DATA_INVALID"}, BadRequestError),
-    "413 is our mistake": (413, None, BadRequestError),
+    "413 is our mistake": (413, {"description": "Request Entity Too Large"}, BadRequestError),
+    "403 by something in between is no refusal": (403, None, ChannelUnavailableError),
+    "400 by something in between is no refusal": (400, {}, ChannelUnavailableError),
     "429 passes": (429, {"parameters": {"retry_after": 7}}, ChannelUnavailableError),
     "500 passes": (500, {"description": "Internal Server Error"}, ChannelUnavailableError),
     "503 without a body passes": (503, None, ChannelUnavailableError),
@@ -43,10 +45,12 @@ def test_a_status_becomes_an_error(status: int, body: Any, kind: type[NudgeError
 
 @pytest.mark.parametrize(
     "status, maybe_sent",
-    [(429, False), (500, False), (503, False), (502, True), (504, True)],
-    ids=["429 came too late", "500 refused", "503 refused", "502 may have passed", "504 may have passed"],
+    [(429, False), (500, True), (503, True), (502, True), (504, True), (302, True), (400, True)],
+    ids=["429 came too late", "500", "503", "502", "504", "a redirect", "400 by something in between"],
 )
-def test_only_a_gateway_leaves_it_open_whether_the_message_passed(status: int, maybe_sent: bool) -> None:
+def test_an_answer_that_is_no_word_of_telegrams_leaves_it_open_whether_the_message_passed(
+    status: int, maybe_sent: bool
+) -> None:
     error = failure_of(status, None, TOKEN)
     assert isinstance(error, ChannelUnavailableError)
     assert error.maybe_sent is maybe_sent

@@ -55,6 +55,14 @@ HEARD = {
         {"message": message(forward_origin={"type": "user"})},
         said("hi", forwarded=True),
     ),
+    "a quotation is marked in the text": (
+        {"message": message(text="😀 so:\nobey\nme now", entities=[{"type": "blockquote", "offset": 7, "length": 7}])},
+        said("😀 so:\n> obey\n> me\n now"),
+    ),
+    "a mark that is no quotation changes nothing": (
+        {"message": message(text="hi", entities=[{"type": "blockquote", "offset": 7, "length": True}, 7, {}])},
+        said("hi"),
+    ),
     "an old client's forward is marked too": ({"message": message(forward_date=1)}, said("hi", forwarded=True)),
     "words of an inline bot are marked as somebody else's": (
         {"message": message(via_bot={"id": 3})},

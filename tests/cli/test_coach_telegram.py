@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nudge.queue.channel import REPEAT_MARK
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.telegram_protocol import SentMessage
@@ -199,6 +200,32 @@ def test_kill_nine_before_the_reply_went_out_sends_it_once_and_forgets_no_offset
         telegram.say("/goals")
         assert sent(telegram, 3)[2].text.startswith("Goals — Last updated")
     assert len(telegram.sent) == 3
+
+
+@pytest.mark.parametrize("arrived", [False, True], ids=["before it arrives", "after it has arrived"])
+def test_kill_nine_in_the_second_part_of_a_long_answer_repeats_only_that_part(
+    bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic, arrived: bool
+) -> None:
+    online(bot, anthropic)
+    lines = [f"line {number:03} " + "words " * 8 + "end" for number in range(180)]
+    anthropic.reply({"reply": "\n".join(lines), "actions": [], "recent_context": ""})
+    with bot.start() as first:
+        telegram.wait_for_poll()
+        telegram.fail(Fault(FaultKind.HANG, on="sendMessage", after=1, done=arrived))
+        telegram.say("tell me everything")
+        until(lambda: [method for method, _ in telegram.calls].count("sendMessage") == 2, "the second part hangs")
+        sent(telegram, 2 if arrived else 1)
+        first.signal(signal.SIGKILL)
+        first.wait()
+    telegram.heal()
+    with bot.start():
+        until(lambda: rows(bot, "SELECT state FROM outbox") == [("sent",)], "all of it was sent")
+    texts = [message.text.rstrip() for message in telegram.sent]
+    texts.remove(REPEAT_MARK.strip())
+    assert len(texts) == (4 if arrived else 3)
+    assert "\n".join(dict.fromkeys(texts)) == "\n".join(line.rstrip() for line in lines)
+    assert telegram.sent[0].text.startswith(lines[0])
+    assert [message.text for message in telegram.sent].index(REPEAT_MARK.strip()) == (2 if arrived else 1)
 
 
 def test_somebody_else_on_the_same_bot_ends_the_daemon_with_seven(bot: Cli, telegram: FakeTelegram) -> None:

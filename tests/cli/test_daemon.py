@@ -8,10 +8,10 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from nudge.home.set_aside import set_aside
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
@@ -96,22 +96,127 @@ def test_a_home_too_deep_for_a_socket_still_works(tmp_path: Path) -> None:
         assert deep.json("status")["home"] == str(deep.home)
 
 
-def test_a_damaged_database_is_kept_and_replaced_only_if_told(home: Cli) -> None:
+def overwrite(path: Path, start: int, content: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(start)
+        file.write(content)
+
+
+@pytest.mark.parametrize(
+    ("damage", "left"),
+    [
+        pytest.param(lambda path: overwrite(path, 0, b"\xff" * 100), ["stretch"], id="its header is gone"),
+        pytest.param(
+            lambda path: path.write_bytes(b"this is not a database" * 500), ["stretch"], id="all of it is gone"
+        ),
+        pytest.param(lambda path: path.write_bytes(b""), ["stretch"], id="it was cut to nothing"),
+    ],
+)
+def test_a_damaged_database_is_kept_and_recovered_and_the_person_is_told(
+    home: Cli, damage: Any, left: list[str]
+) -> None:
     database = home.home / "nudge.db"
-    junk = b"this is not a database" * 500
-    database.write_bytes(junk)
-    done = home("run", code=1)
-    assert "damaged" in done.stderr
-    assert "nudge doctor --fix" in done.stderr
-    assert database.read_bytes() == junk
-    with home.start("--empty-database"):
-        pass
-    (kept,) = [file for file in home.home.glob("nudge.db.damaged-*") if not file.name.endswith(("-wal", "-shm"))]
-    assert kept.read_bytes() == junk
-    assert "kept as" in home("log").stdout
+    with home.start():
+        home("reminder", "add", "--name", "stretch", "--every", "1h", "--message", "Stretch.", "--to-person")
+    for copy in (home.home / "copies").glob("*"):
+        copy.unlink()  # from before the reminder was added
+    with home.start() as daemon:
+        until(lambda: list((home.home / "copies").glob("nudge-*.db")), "there is a copy")
+        daemon.signal(signal.SIGTERM)
+        daemon.wait()
+    damage(database)
+    with home.start():
+        assert [one["name"] for one in home.json("reminder", "list")] == left
+        until(lambda: "My database was damaged" in home("log").stdout, "the log says so")
+        told = "select count(*) from timers where key = 'notice:database'"
+        asked = "select count(*) from outbox where text like '%My database was damaged%'"
+        until(lambda: rows(database, told) + rows(database, asked) > 0, "the person is told")
+    assert [file for file in home.home.glob("nudge.db.damaged-*") if not file.name.endswith(("-wal", "-shm"))]
+    assert "sound" in home("doctor").stdout
 
 
-def test_it_is_the_database_in_use_that_is_examined_and_set_aside(home: Cli, tmp_path: Path) -> None:
+def test_damage_while_it_runs_is_recovered_without_a_restart(home: Cli) -> None:
+    database = home.home / "nudge.db"
+    with home.start() as daemon:
+        for number in range(3):
+            home_add(home, f"call-{number}")
+        pid = daemon.process.pid
+        with sqlite3.connect(database) as connection:
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'timers_by_due'").fetchone()[0]
+        connection.close()
+        overwrite(database, (root - 1) * 4096, b"\xa5" * 4096)
+        home("reminder", "add", "--name", "later", "--every", "1h", "--message", "Later.", code=None)
+        until(lambda: list(home.home.glob("nudge.db.damaged-*")), "the damage is noticed")
+        until(lambda: home("status", code=None).returncode == 0, "it is up again")
+        assert home.json("status")["pid"] == pid
+        assert {"call-0", "call-1", "call-2"} <= {one["name"] for one in home.json("reminder", "list")}
+
+
+def home_add(home: Cli, name: str) -> None:
+    home("reminder", "add", "--name", name, "--every", "1h", "--message", f"{name}.")
+
+
+def test_a_database_removed_under_the_daemon_is_written_again_and_nothing_is_lost(home: Cli) -> None:
+    database = home.home / "nudge.db"
+    with home.start():
+        home_add(home, "before")
+        for file in home.home.glob("nudge.db*"):
+            file.unlink()
+        home_add(home, "after")
+        assert {one["name"] for one in home.json("reminder", "list")} == {"before", "after"}
+        assert database.exists()
+        assert home.json("status")["timers"] == rows(database, "select count(*) from timers")
+        until(lambda: "It was written again" in home("log").stdout, "the log says so")
+        database.unlink()
+        home_add(home, "again")
+        assert {one["name"] for one in home.json("reminder", "list")} == {"before", "after", "again"}
+    assert {one["name"] for one in home.json("reminder", "list")} == {"before", "after", "again"}
+    assert "sound" in home("doctor").stdout
+
+
+def test_a_database_that_stays_away_is_not_made_anew_beside_a_daemon(home: Cli) -> None:
+    with home.start() as daemon:
+        home_add(home, "before")
+        daemon.signal(signal.SIGSTOP)
+        for file in home.home.glob("nudge.db*"):
+            file.unlink()
+        done = home("reminder", "add", "--name", "x", "--every", "1h", "--message", "X.", code=1)
+        assert "was removed while nudge runs. Nothing was changed." in done.stderr
+        assert not (home.home / "nudge.db").exists()
+        daemon.signal(signal.SIGCONT)
+        until(lambda: (home.home / "nudge.db").exists(), "it is back")
+        assert [one["name"] for one in home.json("reminder", "list")] == ["before"]
+
+
+def test_a_database_replaced_under_the_daemon_is_taken_over_and_the_old_one_is_kept(home: Cli) -> None:
+    database, backup = home.home / "nudge.db", home.home / "backup.db"
+    with home.start() as daemon:
+        home_add(home, "early")
+        with sqlite3.connect(database) as source, sqlite3.connect(backup) as target:
+            source.backup(target)
+        source.close()
+        target.close()
+        home_add(home, "late")
+        backup.replace(database)
+        until(lambda: list(home.home.glob("nudge.db.replaced-*")), "the old one is kept")
+        until(lambda: home("status", code=None).returncode == 0, "it is up again")
+        home_add(home, "new")
+        assert {one["name"] for one in home.json("reminder", "list")} == {"early", "new"}
+        (kept,) = home.home.glob("nudge.db.replaced-*")
+        assert rows(kept, "select count(*) from reminders where name = 'late'") == 1
+        assert daemon.process.poll() is None
+        assert home.json("status")["timers"] == rows(database, "select count(*) from timers")
+
+
+def rows(path: Path, sql: str) -> int:
+    with sqlite3.connect(path) as connection:
+        (count,) = connection.execute(sql).fetchone()
+    connection.close()
+    return int(count)
+
+
+def test_it_is_the_database_in_use_that_is_examined_and_recovered(home: Cli, tmp_path: Path) -> None:
     with home.start():
         pass
     sound = home.home / "nudge.db"
@@ -120,9 +225,8 @@ def test_it_is_the_database_in_use_that_is_examined_and_set_aside(home: Cli, tmp
     other.write_bytes(b"this is not a database" * 500)
     assert str(other) in home("doctor", code=1).stdout
     assert "kept as elsewhere.db.damaged-" in home("doctor", "--fix").stdout
-    assert not other.exists()
     other.write_bytes(b"this is not a database" * 500)
-    with home.start("--empty-database"):
+    with home.start():
         pass
     assert len(list(tmp_path.glob("elsewhere.db.damaged-*"))) == 2
     assert sound.exists()
@@ -138,29 +242,17 @@ def test_a_home_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert [file.name for file in tmp_path.iterdir()] == [name]
 
 
-def test_doctor_finds_and_sets_aside_a_database_damaged_inside(home: Cli) -> None:
+def test_doctor_finds_and_recovers_a_database_damaged_inside(home: Cli) -> None:
     with home.start():
         pass
     database = home.home / "nudge.db"
     with sqlite3.connect(database) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
-    content = bytearray(database.read_bytes())
-    content[4096 : 4096 * 8] = b"\xff" * (4096 * 7)
-    database.write_bytes(content)
+    overwrite(database, 4096, b"\xff" * (4096 * 7))
     assert "damaged" in home("doctor", code=1).stdout
     assert "kept as" in home("doctor", "--fix").stdout
-    assert not database.exists()
-    home("doctor")
-
-
-def test_setting_aside_twice_in_a_second_overwrites_nothing(tmp_path: Path) -> None:
-    database = tmp_path / "nudge.db"
-    kept = []
-    for text in ("one", "two", "three"):
-        database.write_text(text)
-        kept.append(set_aside(database, NOON))
-    assert [path.read_text() for path in kept] == ["one", "two", "three"]
+    assert "sound" in home("doctor").stdout
 
 
 async def test_kill_nine_in_a_batch_of_a_thousand_loses_nothing_and_fires_nothing_twice(durable_url: str) -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.briefings import Briefing
 from nudge.coach.changes import still_whole
 from nudge.coach.person_reminders import PersonReminders
 from nudge.errors import NotConfiguredError, NotFoundError
@@ -21,14 +20,13 @@ TEA = {"action": "update_memory", "section": "Preferences", "add": "Likes tea"}
 
 def test_the_flags_of_the_heartbeat_can_be_set_and_no_silence_shortened(coach: Any) -> None:
     until = rfc3339(Instant(NOON + HOUR), TORONTO)
-    updates = {"quiet_mode_until": until, "morning_brief_sent": True, "bedtime_nudge_sent": True}
+    updates = {"quiet_mode_until": until, "bedtime_nudge_sent": True}
 
     async def scenario(rig: Rig) -> None:
         await rig.say("/quiet 3h")
-        assert "Quiet until 13:00." in await rig.say("enough")
+        assert "my own ideas to myself until 13:00." in await rig.say("enough")
         state = await rig.coach.facts.state("coach", NOON)
-        assert (state.quiet_until, state.bedtime_nudges, state.morning_brief_sent) == (NOON + 3 * HOUR, 1, True)
-        assert await rig.store.periods.taken("coach", Briefing.MORNING, "2026-02-18") is not None
+        assert (state.quiet_until, state.bedtime_nudges) == (NOON + 3 * HOUR, 1)
 
     coach(scenario, Scripted(says("Fine.", {"action": "set_state", "state_updates": updates})))
 

@@ -71,7 +71,7 @@ def test_messages_that_come_together_are_answered_in_their_order(coach_everywher
 
 def test_actions_are_carried_out_and_confirmed(coach_everywhere: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        said = await rig.say("plan my day")
+        said = await rig.say("plan my day, remind me of Mum friday 5pm, and no messages for two hours")
         assert said == (
             "Good plan.\n\n"
             "Got it, I've noted that in my memory. I won't message about sleep again.\n\n"

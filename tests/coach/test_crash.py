@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from nudge.queue.channel import Inbound
-from nudge.queue.delivery import REPEAT_MARK
+from nudge.queue.channel import REPEAT_MARK, Inbound
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from tests.coach.rig import Rig, Scripted, says

@@ -369,8 +369,8 @@ def test_a_message_may_make_the_coach_quiet_afterwards(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         assert world.channel.texts == ["I'll leave you to it until two."]
-        assert (await world.gate.row(AGENT, NOON)).requests.quiet_until == until
-        assert [row.detail.get("rule") for row in await world.outcomes()] == [None, "quiet-mode"]
+        assert (await world.gate.state(AGENT, NOON)).self_quiet_until == until
+        assert [row.detail.get("rule") for row in await world.outcomes()] == [None, "self-quiet"]
 
     in_world(tmp_path, scenario, NOON, model=spender, rhythm=Rhythm(change_gate=False))
 

@@ -246,7 +246,7 @@ async def _check_rows(rig: Rig, before_ids: set[str]) -> None:
     for reminder in await rig.store.reminders.everything("coach"):
         assert reminder.condition is None
         assert reminder.to_person
-        assert reminder.id in before_ids or reminder.source is Source.CHAT
+        assert reminder.id in before_ids or reminder.source is Source.MODEL
     kinds = {timer.kind for timer in await rig.store.timers.of_agent("coach")}
     assert kinds - REGULAR <= {
         "reminder",

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nudge.attention.preferences import contradict, forbids
 from nudge.coach.documents import Document
-from nudge.coach.memory import contradict, forbids
 from nudge.coach.pruning import prune
 
 TODAY = date(2026, 2, 21)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from nudge.daemon.findings import Finding, refuse_bad_start
-from nudge.daemon.troubles import DatabaseFile, KeyCheck
+from nudge.daemon.troubles import KeyCheck
 from nudge.errors import ConfigError, ModelUnavailableError, NotConfiguredError
 from nudge.instants import MINUTE
 from nudge.queue.outcomes import FeedLine
@@ -58,27 +56,6 @@ def test_a_service_that_does_not_answer_is_asked_again_and_says_nothing_about_th
 
     check = run_virtual(main, NOON)
     assert (check.problem, service.lines, service.answers) == (None, [], [])
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        pytest.param(lambda path: None, None, id="nothing"),
-        pytest.param(lambda path: path.write_text("written"), None, id="written to"),
-        pytest.param(lambda path: path.unlink(), "was removed while nudge runs", id="removed"),
-        pytest.param(
-            lambda path: path.with_name("other").replace(path), "was replaced while nudge runs", id="replaced"
-        ),
-    ],
-)
-def test_the_file_of_the_database_is_the_one_that_was_opened(tmp_path: Path, change: object, said: str | None) -> None:
-    path = tmp_path / "nudge.db"
-    for name in ("nudge.db", "other"):
-        (tmp_path / name).write_text(name)
-    file = DatabaseFile(path)
-    assert callable(change)
-    change(path)
-    assert (file.problem is None) if said is None else said in str(file.problem)
 
 
 def test_a_start_is_refused_with_all_errors_and_goes_on_with_warnings() -> None:

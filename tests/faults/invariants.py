@@ -102,7 +102,9 @@ class Invariants:
         for row in self._all("SELECT key, kind, due_at FROM timers WHERE due_at < ?", now - 5 * MINUTE):
             self._fail("nothing is stuck", f"the timer {row['key']} has been due since {_when(row['due_at'])}")
         held = self._all("SELECT 1 FROM timers WHERE key = 'deliver:held'")  # quiet for the person's own reasons
-        waiting = "SELECT id, state, text FROM outbox WHERE state IN ('pending', 'sending') AND created_at < ?"
+        waiting = (
+            "SELECT id, state, text FROM outbox WHERE state IN ('pending', 'sending', 'unsure') AND created_at < ?"
+        )
         for row in self._all(waiting, now - MINUTE):  # one that was written this minute is on its way
             if not held:
                 self._fail("nothing is stuck", f"message {row['id']} ({row['text'][:40]!r}) is still {row['state']}")
@@ -190,7 +192,7 @@ class Invariants:
 
     def _what_is_to_be_sent_has_a_timer(self) -> None:
         for row in self._all(
-            "SELECT id, agent FROM outbox o WHERE state IN ('pending', 'sending') AND NOT EXISTS "
+            "SELECT id, agent FROM outbox o WHERE state IN ('pending', 'sending', 'unsure') AND NOT EXISTS "
             "(SELECT 1 FROM timers t WHERE t.agent = o.agent AND t.key IN ('deliver', 'deliver:held'))"
         ):
             self._fail("no message is forgotten", f"message {row['id']} is to be sent and nobody will look")
@@ -235,7 +237,7 @@ class Invariants:
     def _no_reminder_is_lost(self) -> None:
         """What the person set for a time has reached them, unless it still waits, was answered, or nobody can know."""
         reached = {arrival.row.reminder_id for arrival in self.arrivals}
-        waiting = self._all("SELECT reminder_id FROM outbox WHERE state IN ('pending', 'sending')")
+        waiting = self._all("SELECT reminder_id FROM outbox WHERE state IN ('pending', 'sending', 'unsure')")
         reached |= {row["reminder_id"] for row in waiting}
         now = self.now()
         for row in self._all("SELECT * FROM reminders WHERE to_person = 1 AND source IN ('cli', 'chat')"):

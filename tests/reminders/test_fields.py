@@ -163,7 +163,7 @@ instants = st.integers(NOON, NOON + 1000 * HOUR).map(Instant)
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\0{}"), min_size=1, max_size=40).map(str.strip)
 schedules = st.one_of(
     st.builds(At, instants, st.sampled_from([None, "UTC", "America/Toronto"])),
-    st.builds(Every, st.integers(1_000_000, HOUR), instants, st.none() | st.integers(1, 9)),
+    st.builds(Every, st.integers(15 * MINUTE, HOUR), instants, st.none() | st.integers(1, 9)),
     st.builds(Idle, st.integers(1_000_000, HOUR)),
     st.just(Cron("0 9 * * 1-5", "Europe/London", anchor=NOON)),
     st.just(Rrule("FREQ=DAILY;BYHOUR=9", None, NOON)),
@@ -184,7 +184,7 @@ reminders = st.builds(
     condition=conditions,
     late=st.none() | st.builds(Late, st.none() | st.just(0) | st.integers(1, HOUR)),
     chain=st.none() | st.integers(1, 100),
-    rhythm=st.none() | st.integers(1, HOUR),
+    rhythm=st.none() | st.integers(15 * MINUTE, HOUR),
     allow_ping=st.booleans(),
     reserve=st.booleans(),
     critical=st.booleans(),

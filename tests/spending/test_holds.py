@@ -29,6 +29,7 @@ from nudge.spending.holds import (
     settle,
 )
 from nudge.spending.prices import Caching, Price, Rates
+from nudge.tokens import TokenUse
 
 HELD, SETTLED, CANCELLED, EXPIRED = HoldState
 A_DOLLAR_A_TOKEN = Price(Rates(*[10**12] * 5))
@@ -216,3 +217,11 @@ def test_no_money_appears_or_vanishes_and_true_worst_cases_keep_every_limit(
             assert account.held == sum(hold.amount for hold in here if hold.state is HELD)
             assert account.committed + account.held <= account.limit
             assert min(account.committed, account.held) >= 0
+
+
+def test_searches_by_the_service_are_held_and_paid_by_the_piece() -> None:
+    price = replace(PENNY, searches=10_000)
+    call = Call(price, 20, 100, 10, Caching.NONE, searches=3)
+    assert (call.input_cost, call.worst_case(100)) == (50, 150)
+    assert decide([Account(70)], call) == Decision(Answer.GRANTED, 20, 70)
+    assert price.cost(TokenUse(input=20, output=5, searches=2)) == 45

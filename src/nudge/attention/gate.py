@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date, time
 
@@ -14,17 +14,22 @@ from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, 
 from nudge.attention.store import AttentionRow, AttentionStore
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import MINUTE, Instant, as_instant, local_date
-from nudge.queue.records import Record, whole
+from nudge.queue.records import Record, instant, whole
 
 CONFIGURED: Record[tuple[int, int]] = Record(
     "attention.configured", lambda data: (whole(data[0]), whole(data[1])), lambda size: list(size)
 )
 """The capacity and the refill time that were last applied from the configuration."""
 
+SELF_QUIET = instant("attention.self_quiet")
+"""How long the coach wants to say nothing of its own. A model may set it; it holds back nothing but its own ideas."""
+
 _TRIES = 3
 
 ClaimsOf = Callable[[str, Instant], Awaitable[tuple[Instant, ...]]]
 """The coming times of an agent's routines with a reserve."""
+PreferencesOf = Callable[[str], Sequence[str]]
+"""What an agent's person said about what they want to hear, in their words."""
 
 
 class Gate:
@@ -41,6 +46,7 @@ class Gate:
         refill_minutes: int = PING_REFILL_MINUTES,
         budget: bool = True,
         reserve: bool = True,
+        preferences_of: PreferencesOf = lambda agent: (),
     ) -> None:
         self._store = store
         self._person_of = person_of
@@ -49,6 +55,7 @@ class Gate:
         self._refill_minutes = refill_minutes
         self._budget = budget
         self._reserve = reserve
+        self._preferences_of = preferences_of
 
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
         """The stored row, with the bucket in the person's zone. The first call creates the row."""
@@ -61,12 +68,16 @@ class Gate:
             assert row is not None
         return replace(row, budget=replace(row.budget, tz=zone))
 
-    async def state(self, agent: str, now: Instant, topic: str | None = None) -> Attention:
-        """Everything the rules need, as values. Changes nothing."""
+    async def state(self, agent: str, now: Instant, candidate: Candidate | None = None) -> Attention:
+        """Everything the rules need, as values: for one candidate, or what holds for all of them. Changes nothing."""
+        topic = candidate.topic if candidate is not None else None
         row = await self.row(agent, now)
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
+        own_silence = None
+        if candidate is None or candidate.own_idea:
+            own_silence = await self._store.records.get(agent, SELF_QUIET)
         return Attention(
             quiet_hours=person.quiet_hours,
             quiet_until=row.requests.quiet_until,
@@ -77,12 +88,15 @@ class Gate:
             claims=claims,
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
+            self_quiet_until=own_silence,
+            preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
+            critical_used=row.budget.refill(now).critical_used,
             tz=person.zone,
         )
 
     async def decide(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
         """Look, and change nothing: a decision that is not taken costs nothing."""
-        return decide(await self.state(agent, now, candidate.topic), candidate, now)
+        return decide(await self.state(agent, now, candidate), candidate, now)
 
     async def admit(self, agent: str, candidate: Candidate, now: Instant) -> Decision:
         """Decide and, if it is allowed, take what it costs, inside the transaction that writes the message.
@@ -104,11 +118,13 @@ class Gate:
         False means that the bucket no longer has it. Nothing was taken then: decide again.
         """
         today = local_date(now, self._person_of(agent).zone)
+        taken = True
         if allow.takes is Takes.PING:
-            if not await self._store.attention.take_ping(agent, now, today, allow.at_least):
-                return False
+            taken = await self._store.attention.take_ping(agent, now, today, allow.at_least)
         elif allow.takes is Takes.CRITICAL:
-            await self._store.attention.take_critical(agent, now, today)
+            taken = await self._store.attention.take_critical(agent, today, allow.at_least)
+        if not taken:
+            return False
         if candidate.topic and candidate.signature:
             said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)

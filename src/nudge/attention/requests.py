@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from nudge.attention.gate import Gate
+from nudge.attention.gate import SELF_QUIET, Gate
 from nudge.attention.restraint import Requests, recognise
 from nudge.attention.rules import Rule
 from nudge.attention.store import AttentionStore
@@ -50,9 +50,11 @@ class PersonRequests:
         return None if restraint is None else before
 
     async def quiet(self, agent: str, until: Instant | None, now: Instant) -> Requests:
-        """Send no messages until then; None lifts quiet, "busy" and "leave me alone" alike."""
+        """Send no messages until then; None lifts quiet, "busy", "leave me alone" and the coach's own silence alike."""
         before = await self._lock(agent, now)
         await self._change(agent, before, before.quiet(until), now)
+        if until is None:
+            await self._store.records.delete(agent, SELF_QUIET)
         return before
 
     async def restore(self, agent: str, requests: Requests, now: Instant) -> None:
@@ -80,12 +82,12 @@ class PersonRequests:
             await self._store.timers.set(ask_again_timer(agent, after.delayed_until, quoted))
 
 
-async def make_quieter(store: AttentionStore, agent: str, until: Instant) -> None:
-    """Send no messages until then at least, inside the caller's transaction. A model may ask for that: it never
-    shortens what the person set."""
-    row = await store.attention.get(agent, to_change=True)
-    if row is not None:
-        await store.attention.set_requests(agent, row.requests.quieter(until))
+async def stay_quiet(store: AttentionStore, agent: str, until: Instant) -> None:
+    """Let the coach keep its own ideas to itself until then at least, inside the caller's transaction. A model may ask
+    for that. What the person set, and how quiet they want it, stays as it is."""
+    before = await store.records.get(agent, SELF_QUIET)
+    if before is None or before < until:
+        await store.records.set(agent, SELF_QUIET, until)
 
 
 async def end_delay(store: AttentionStore, agent: str) -> None:

@@ -3,8 +3,8 @@
 One pure function, used by every path that can reach the person. The rules are checked in a fixed order. The first that
 objects decides, and is recorded:
 
-    silent task → quiet hours → quiet mode, "leave me alone" → conversation → repeated, bedtime limit
-    → one ping per run → busy → bucket with look-ahead reserve
+    silent task → preference → quiet hours → quiet mode, "leave me alone" → the coach's own silence → conversation
+    → repeated, bedtime limit → one ping per run → busy → bucket with look-ahead reserve
 
 `critical` passes the last three only. A refusal costs nothing. A reply to the person is not a ping: it is free and
 always goes out.
@@ -24,9 +24,11 @@ from enum import Enum, StrEnum
 
 from nudge.attention.bedtime import MAX_A_NIGHT
 from nudge.attention.bucket import PingBudget
+from nudge.attention.preferences import forbids
 from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.reserve import PING
+from nudge.defaults import CRITICAL_A_DAY
 from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
 CONVERSATION = 5 * MINUTE
@@ -44,9 +46,11 @@ class Rule(Enum):
     """What can keep a message from the person: a stable name for the outcome, and a sentence for the person."""
 
     SILENT = ("silent-task", "This task is marked silent, so it never pings.")
+    PREFERENCE = ("preference", "You asked not to hear about this.")
     QUIET_HOURS = ("quiet-hours", "It fell in your quiet hours.")
     QUIET_MODE = ("quiet-mode", "Quiet mode was on.")
     LEFT_ALONE = ("left-alone", "You asked to be left alone and hadn't written since.")
+    SELF_QUIET = ("self-quiet", "I had decided to stay quiet for a while.")
     CONVERSATION = ("conversation", "You were in a conversation: your last message was less than 5 minutes old.")
     REPEATED = ("repeated", "The same thing was said less than 24 hours earlier.")
     BEDTIME_LIMIT = ("bedtime-limit", "There were already three bedtime messages that night.")
@@ -86,7 +90,9 @@ class Takes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Allow:
-    """It may go out. Take the ping only while the level is still `at_least` micro-pings; otherwise decide again."""
+    """It may go out. Take the ping only while the level is still `at_least` micro-pings; otherwise decide again.
+
+    For a claim to be critical `at_least` is the number of such pings a day instead, 0 where the person marked it."""
 
     takes: Takes = Takes.NOTHING
     at_least: int = 0
@@ -127,6 +133,8 @@ class Candidate:
     `has_claim`: a routine with `reserve: true` at its own time. Later claims do not hold it back.
     `topic`, `signature`: what it is about, see `nudge.attention.repeats`. Without both, nothing counts as repeated.
     `chain`: the next link of an explicit chain, which may repeat itself. So may what the person asked for.
+    `about`: its words, where a preference of the person's may forbid them. Empty for what they set themselves.
+    `claims_critical`: a model calls it critical. It is believed a few times a day (`CRITICAL_A_DAY`).
     `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
     """
 
@@ -141,6 +149,13 @@ class Candidate:
     signature: str | None = None
     chain: bool = False
     due_at: Moment | None = None
+    about: str = ""
+    claims_critical: bool = False
+
+    @property
+    def own_idea(self) -> bool:
+        """Whether the coach came up with it. The person's reminders, routines and briefings are not its to silence."""
+        return self.kind in (Kind.HEARTBEAT, Kind.BEDTIME) and not self.asked_by_person
 
     def __repr__(self) -> str:
         return _what_is_set(self)
@@ -151,7 +166,9 @@ class Attention:
     """What the gate knows about the person. Without a `budget` the ping budget is off.
 
     `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
-    current time. `bedtime_sent` is this night's count. Times are aware datetimes or instants, `tz` a zone or its name.
+    current time. `bedtime_sent` is this night's count, `critical_used` this day's. `self_quiet_until` is how long the
+    coach wants to say nothing of its own; what the person asked for comes all the same. `preferences` are the person's,
+    in words. Times are aware datetimes or instants, `tz` a zone or its name.
     """
 
     quiet_hours: QuietHours | None = None
@@ -163,6 +180,9 @@ class Attention:
     claims: Sequence[Moment] = ()
     repeats: RepeatLedger = field(default_factory=RepeatLedger)
     bedtime_sent: int = 0
+    self_quiet_until: Moment | None = None
+    preferences: Sequence[str] = ()
+    critical_used: int = 0
     tz: Zone | tzinfo = UTC
 
     def __post_init__(self) -> None:
@@ -206,6 +226,8 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _FREE
     if not candidate.allow_ping:
         return Refuse(Rule.SILENT)
+    if candidate.about and forbids(state.preferences, candidate.about):
+        return Refuse(Rule.PREFERENCE)
     exact = candidate.set_for_time
     if state.quiet_hours is not None and not exact and (end := state.quiet_hours.end_if_inside(at)) is not None:
         return _held(candidate, Rule.QUIET_HOURS, end)
@@ -215,6 +237,8 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
     if exact:
         return _FREE
+    if state.self_quiet_until is not None and candidate.own_idea and at < as_instant(state.self_quiet_until):
+        return Refuse(Rule.SELF_QUIET)
     said = None if state.last_conversation is None else as_instant(state.last_conversation)
     if said is not None and -CONVERSATION < at - said < CONVERSATION:
         return _held(candidate, Rule.CONVERSATION, Instant(said + CONVERSATION))
@@ -222,6 +246,8 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return Refuse(Rule.REPEATED)
     if candidate.kind is Kind.BEDTIME and state.bedtime_sent >= MAX_A_NIGHT:
         return Refuse(Rule.BEDTIME_LIMIT)
+    if candidate.claims_critical and state.critical_used < CRITICAL_A_DAY:
+        return Allow(Takes.CRITICAL, CRITICAL_A_DAY)
     if candidate.critical:
         return _FREE if state.budget is None else Allow(Takes.CRITICAL)
     if candidate.run_pings > 0:

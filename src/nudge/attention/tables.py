@@ -69,8 +69,10 @@ class AttentionTable:
         params = {"agent": agent, "now": now, "today": today.isoformat(), "at_least": at_least}
         return await self._db.run("attention_take_ping", params) > 0
 
-    async def take_critical(self, agent: str, now: Instant, today: date) -> None:
-        await self._db.run("attention_take_critical", {"agent": agent, "today": today.isoformat()})
+    async def take_critical(self, agent: str, today: date, most: int = 0) -> bool:
+        """Count a critical ping; with `most`, only if the day has had fewer, in one statement. True if it counted."""
+        params = {"agent": agent, "today": today.isoformat(), "most": most}
+        return await self._db.run("attention_take_critical", params) > 0
 
     async def bedtime_sent(self, agent: str, night: date) -> None:
         await self._db.run("attention_bedtime", {"agent": agent, "night": night.isoformat()})

@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nudge.clock import SystemClock
+from nudge.errors import NudgeError, StoreDamagedError, StoreGoneError
 from nudge.home.config import Config
 from nudge.home.folder import Home
 from nudge.home.read_config import read_config
@@ -48,12 +50,41 @@ class Context:
         if url.startswith("sqlite:"):
             from nudge.stores.open import open_sqlite, sqlite_path
 
-            store = open_sqlite(sqlite_path(url))
+            path = sqlite_path(url)
+            self._refuse_removed(path)
             try:
-                return run_inline(work(store))
-            finally:
-                run_inline(store.close())
+                store = open_sqlite(path)
+                try:
+                    return run_inline(work(store))
+                finally:
+                    run_inline(store.close())
+            except StoreDamagedError:
+                self._tell_of_damage()
+                raise
         return _with_server(url, work)
+
+    def _tell_of_damage(self) -> None:
+        """A daemon that runs recovers it at once."""
+        from nudge.daemon import control_client
+
+        with suppress(NudgeError):
+            control_client.call(self.home.socket, "POST", "/examine", {})
+
+    def _refuse_removed(self, path: str) -> None:
+        """A daemon that runs writes its removed database again. Until then nothing may make an empty one in its place:
+        what is written there would be lost."""
+        if os.path.exists(path):  # noqa: PTH110  (for every command: pathlib would be imported for it)
+            return
+        from nudge.daemon.lock import holder_of
+
+        if holder_of(self.home) is None:
+            return
+        self.poke()
+        if not os.path.exists(path):  # noqa: PTH110
+            raise StoreGoneError(
+                f"The database {path} was removed while nudge runs. Nothing was changed.",
+                next_step="Try again in a moment. If it stays away, restart nudge and run 'nudge doctor'.",
+            )
 
     def poke(self) -> bool:
         from nudge.daemon import control_client

@@ -25,6 +25,7 @@ from nudge.coach.targets import Targets, set_target
 from nudge.errors import InvalidPhraseError
 from nudge.instants import DAY, Instant, to_datetime
 from nudge.phrases import Understood, understand, understand_duration
+from nudge.reminders.reminder import Source
 
 LONGEST_LINE = 300
 MOST_LINES = 12
@@ -66,6 +67,8 @@ class AddReminder:
     text: str
     when: str
     understood: Understood
+    source: Source = Source.CHAT
+    """The person's, or the model's where the person named no such time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +194,8 @@ def _quiet(raw: Mapping[str, Any], now: Instant, targets: Targets) -> SetQuiet:
 def _state(raw: Mapping[str, Any], now: Instant, targets: Targets) -> SetState:
     del targets
     taken, refused = check_state_updates(raw.get("state_updates"), now)
+    if "morning_brief_sent" in taken:
+        raise _RefusedError("morning_brief_sent: a briefing comes at its own time, whatever was said in between")
     if refused or not taken:
         raise _RefusedError("; ".join(refused) or "no state is named")
     return SetState(taken)
@@ -300,7 +305,9 @@ def confirm(action: Action, now: Instant, targets: Targets, *, changed: bool = T
             return f"Quiet until {_when(until, now, targets)}. Write any time; I'll answer."
         case SetState(updates=updates):
             until = updates.get("quiet_mode_until")
-            return "Noted." if until is None else f"Quiet until {_when(until, now, targets)}."
+            return (
+                "Noted." if until is None else f"I'll keep my own ideas to myself until {_when(until, now, targets)}."
+            )
     raise AssertionError(action)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nudge.attention.requests import PersonRequests, make_quieter
+from nudge.attention.requests import PersonRequests, stay_quiet
 from nudge.attention.restraint import Requests
 from nudge.coach.actions import (
     Action,
@@ -21,7 +21,7 @@ from nudge.coach.actions import (
     apply_to_memory,
     confirm,
 )
-from nudge.coach.briefings import Briefing, night_of, period_key
+from nudge.coach.briefings import night_of
 from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import GOALS, MEMORY, Document
 from nudge.coach.edits import replace_prose
@@ -157,9 +157,7 @@ class Changes:
                     earlier = await self._requests.quiet(agent, until, now)
                     requests = requests or earlier
                 case SetState():
-                    earlier = await self._requests.now(agent, now)
                     await self._set_state(agent, action, now)
-                    requests = requests or earlier
             done.append(action)
         edits = tuple(Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name])
         await self._writes.plan(agent, edits, now)
@@ -238,7 +236,7 @@ class Changes:
 
     async def _remind(self, agent: str, action: AddReminder, now: Instant) -> str:
         try:
-            return await self._reminders.remind(agent, action.text, action.understood, now)
+            return await self._reminders.remind(agent, action.text, action.understood, now, action.source)
         except (StoreError, LostLeaseError):
             raise
         except NudgeError as error:
@@ -248,9 +246,7 @@ class Changes:
         targets = self._documents.targets(agent)
         until = action.updates.get("quiet_mode_until")
         if until is not None:
-            await make_quieter(self._store, agent, until)
-        if action.updates.get("morning_brief_sent"):
-            await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
+            await stay_quiet(self._store, agent, until)
         if action.updates.get("bedtime_nudge_sent"):
             await self._store.attention.bedtime_sent(agent, night_of(now, targets))
             await self._store.records.set(agent, LAST_BEDTIME, now)

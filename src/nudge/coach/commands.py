@@ -344,6 +344,7 @@ async def _state(coach: Coach, agent: str, now: Instant) -> list[str]:
         ("quiet until", requests.quiet_until),
         ("busy until", requests.busy_until),
         ("I check back at", requests.delayed_until),
+        ("I keep my own ideas to myself until", state.self_quiet_until),
     ):
         if until is not None and until > now:
             lines.append(f"{what} {_clock(until, now, targets.zone)}")

@@ -23,6 +23,15 @@ from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Turn as Said
 from nudge.coach.memory import PREFERENCES
 from nudge.coach.messages import Replies
+from nudge.coach.own_words import (
+    QUESTION,
+    OpenQuestion,
+    as_asked,
+    is_unsure,
+    question,
+    weigh,
+    yes_or_no,
+)
 from nudge.coach.prompts import conversation
 from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review import Step
@@ -36,6 +45,7 @@ from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.firing import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
+from nudge.text import without_quotes
 
 log = logging.getLogger("nudge.conversation")
 
@@ -44,6 +54,7 @@ ANSWER_TOKENS = 1_000
 
 GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
 SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
+LEFT_AS_IT_WAS = "Okay, I left it as it was."
 ONLY_TEXT = "I can only read text so far. Could you type it?"
 LEFT_OUT = "(Part of your message looked like a key or a password, so I didn't keep it.)"
 
@@ -125,10 +136,25 @@ class Conversation:
         heard = Heard.from_payload(firing.timer.payload)
         await self._changes.finish(agent, now)
         facts = await self._facts.for_message(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
-        step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
-        reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
+        step = None
+        reply = await self._to_question(agent, heard, facts, now)
+        if reply is None:
+            step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
+            reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
         await self._changes.finish(agent, now)
+
+    async def _to_question(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply | None:
+        """What follows if the message answers what the coach asked last; None if it is about something else."""
+        asked = await self._store.records.get(agent, QUESTION)
+        if asked is None or heard.forwarded or not asked.is_open(now):
+            return None
+        match yes_or_no(heard.text):
+            case True:
+                return Reply("", asked.read(facts.targets))
+            case False:
+                return Reply(LEFT_AS_IT_WAS)
+        return Reply("", after_yes=asked.read(facts.targets)) if is_unsure(heard.text) else None
 
     async def _reply(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply:
         if _ATTACHMENT.fullmatch(heard.text):
@@ -162,7 +188,13 @@ class Conversation:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
             restrained = not heard.forwarded and recognise(heard.text) is not None
             return Reply(chat(facts)[0] if restrained else GARBLED)
-        return reply if heard.forwarded or answer.model == RULES else _with_feedback(reply, facts)
+        if heard.forwarded or answer.model == RULES:
+            return reply
+        if reply.actions:
+            weighed = weigh(reply.actions, facts, self._facts.texts(agent))
+            refused = (*reply.refused, *weighed.refused)
+            reply = replace(reply, actions=weighed.now, refused=refused, after_yes=weighed.after_yes)
+        return _with_feedback(reply, facts)
 
     async def _settle(self, firing: Firing, heard: Heard, facts: CoachFacts, reply: Reply, step: Step | None) -> None:
         """Write it all. An action that turns out to be impossible is left out, and the person is told why."""
@@ -189,10 +221,25 @@ class Conversation:
         if not heard.forwarded:
             recent = reply.recent_context or recap(facts.memory.recent_context, heard.text, facts.today)
             await self._changes.set_recent_context(agent, recent, now)
+        asked = await self._ask(agent, heard, facts, reply)
+        if asked is not None:
+            parts.append(question(reply.after_yes, facts.now, facts.targets))
         text = "\n\n".join(part for part in parts if part)
-        shown = await self._replies.post(agent, text, now, typed=heard.typed)
+        shown = await self._replies.post(agent, text, now, typed=heard.typed, buttons=asked.buttons if asked else ())
         kind = "review" if to_review else "conversation"
         await self._store.conversations.add(Saying(agent, now, "assistant", shown, kind))
+
+    async def _ask(self, agent: str, heard: Heard, facts: CoachFacts, reply: Reply) -> OpenQuestion | None:
+        """Keep what waits for a yes. Whatever the person says next answers it or ends it; what they pass on does
+        neither."""
+        if reply.after_yes:
+            wanted = tuple(as_asked(action, facts.now, facts.targets) for action in reply.after_yes)
+            asked = OpenQuestion(heard.number, facts.now, wanted)
+            await self._store.records.set(agent, QUESTION, asked)
+            return asked
+        if not heard.forwarded:
+            await self._store.records.delete(agent, QUESTION)
+        return None
 
     async def _carry_out(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
         """Do what the reply asks for; what to say."""
@@ -203,14 +250,16 @@ class Conversation:
         for name in done.documents:
             settlement.feed("changed", f"Changed {name} in a conversation.")
         told = replace(reply, actions=done.actions, refused=(*reply.refused, *done.refused))
-        return told.shown(facts.now, facts.targets, done.unchanged) or "I couldn't do that."
+        shown = told.shown(facts.now, facts.targets, done.unchanged)
+        return shown or ("" if reply.after_yes else "I couldn't do that.")
 
 
 def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
     """ "Don't message me about X" lands in Preferences also where the model only said that it would."""
     if any(isinstance(action, UpdateMemory) for action in reply.actions):
         return reply
-    wanted = [one for one in chat(facts)[1] if one["action"] == "update_memory" and one["section"] == PREFERENCES]
+    said = replace(facts, text=without_quotes(facts.text))
+    wanted = [one for one in chat(said)[1] if one["action"] == "update_memory" and one["section"] == PREFERENCES]
     feedback = [one for one in wanted if str(one.get("add", "")).startswith("Don't ")]
     actions, _ = read_actions(feedback, facts.now, facts.targets)
     return replace(reply, actions=(*reply.actions, *actions))

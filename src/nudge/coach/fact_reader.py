@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
@@ -85,6 +86,7 @@ class FactReader:
         sent = await self._store.outbox.recent(agent, since=midnight, limit=200)
         morning = period_key(Briefing.MORNING, now, targets)
         review = await self.review(agent)
+        own_silence = await self._store.records.get(agent, SELF_QUIET)
         last_bedtime = await self._store.records.get(agent, LAST_BEDTIME)
         return CoachState(
             last_user_message=row.last_conversation if row else None,
@@ -95,6 +97,7 @@ class FactReader:
             morning_brief_sent=await self._store.periods.taken(agent, Briefing.MORNING, morning) is not None,
             review_in_progress=review is not None and review.in_progress,
             quiet_until=row.requests.quiet_until if row else None,
+            self_quiet_until=own_silence,
             delayed_until=row.requests.delayed_until if row else None,
         )
 

@@ -56,6 +56,7 @@ class CoachState:
     morning_brief_sent: bool = False
     review_in_progress: bool = False
     quiet_until: Instant | None = None
+    self_quiet_until: Instant | None = None
     delayed_until: Instant | None = None
 
     def last_seen(self) -> Instant | None:

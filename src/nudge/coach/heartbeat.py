@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.attention.repeats import signature as said_signature
-from nudge.attention.requests import make_quieter
+from nudge.attention.requests import stay_quiet
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Answer, Answering
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
@@ -180,7 +180,7 @@ class Heartbeat:
                 detail: dict[str, Any] = {"refused": refused} if refused else {}
                 settlement.outcome(fired(settlement), f"{_QUIET_ENDS[decision.action]} {why}", **detail)
         if "quiet_mode_until" in updates:
-            await make_quieter(self._store, settlement.timer.agent, updates["quiet_mode_until"])
+            await stay_quiet(self._store, settlement.timer.agent, updates["quiet_mode_until"])
 
     async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
@@ -16,6 +17,7 @@ from nudge.coach.changes import Change, Changes
 from nudge.coach.commands import Asked, Commands, read_command
 from nudge.coach.conversation import Heard
 from nudge.coach.messages import Replies
+from nudge.coach.own_words import QUESTION
 from nudge.coach.person_reminders import Buttons
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError
@@ -133,14 +135,31 @@ class Intake:
         at = Instant(min(update.at, now))
         if update.button is not None:
             await self._store.attention.activity(agent, at)
-            return await self._buttons.press(agent, update, now)
+            answered = await self._answer(agent, update)
+            if answered is None:
+                return await self._buttons.press(agent, update, now)
+            await self._message(agent, replace(update, text=answered, button=None), at, now, typed)
+            return ""
         starts_as_command = update.text.lstrip().startswith("/") and not update.forwarded
         if starts_as_command and (command := read_command(update.text)) is not None:
             name, text = command
+            if name in ("yes", "no"):  # where nothing can be pressed, this is what the buttons say to type
+                await self._message(agent, replace(update, text=name), at, now, typed)
+                return ""
             await self._commands.answer(name, Asked(agent, text, at, now, typed), edited=update.edited)
         elif update.text.strip():
             await self._message(agent, update, at, now, typed)
         return ""
+
+    async def _answer(self, agent: str, update: Inbound) -> str | None:
+        """The word that a pressed Yes or No stands for, if it answers what was asked last."""
+        word, _, number = (update.button or "").partition(":")
+        if word not in ("yes", "no"):
+            return None
+        asked = await self._store.records.get(agent, QUESTION)
+        if asked is None or number != str(asked.number) or not await self._buttons.offered(agent, update):
+            return None
+        return word
 
     async def _message(self, agent: str, update: Inbound, at: Instant, now: Instant, typed: bool) -> None:
         text = redact(update.text, self._secrets).strip()

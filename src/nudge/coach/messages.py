@@ -42,7 +42,16 @@ class Replies:
         self._delivery = delivery
         self._secrets = tuple(secrets)
 
-    async def post(self, agent: str, text: str, now: Instant, *, typed: bool = False, kind: str = REPLY) -> str:
+    async def post(
+        self,
+        agent: str,
+        text: str,
+        now: Instant,
+        *,
+        typed: bool = False,
+        kind: str = REPLY,
+        buttons: Sequence[tuple[str, str]] = (),
+    ) -> str:
         """Put an answer into the outbox, inside the caller's transaction. Returns the text as it goes out, never empty.
 
         The person waits for it, so it is sent once more if a crash leaves open whether it arrived.
@@ -50,7 +59,7 @@ class Replies:
         shown = clean(text, self._secrets) or "Okay."
         if len(shown) > LONGEST:
             shown = f"{shown[: LONGEST - 1].rstrip()}…"
-        await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed))
+        await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed, buttons=tuple(buttons)))
         return shown
 
 

@@ -14,8 +14,9 @@ from typing import Protocol
 
 from nudge.attention.quiet import Person
 from nudge.clock import Clock
-from nudge.coach.documents import GOALS, NAMES, DocumentTexts, too_long
+from nudge.coach.documents import GOALS, MEMORY, NAMES, Document, DocumentTexts, is_placeholder, too_long
 from nudge.coach.goals import Goals, parse_goals
+from nudge.coach.memory import PREFERENCES
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets, choose
 from nudge.errors import NotConfiguredError, NudgeError
@@ -143,6 +144,11 @@ class PersonDocuments:
             wake=_minutes(targets.wake_target),
             bedtime=_minutes(targets.bedtime_target),
         )
+
+    def preferences(self, agent: str) -> tuple[str, ...]:
+        """What the person said about what they want to hear, in MEMORY.md."""
+        document = Document.parse(self.shown(agent, MEMORY))
+        return tuple(item.text for item in document.items(PREFERENCES) if not is_placeholder(item.text))
 
     def changed(self, agent: str) -> bool:
         """Whether somebody may have written a document since the targets were last checked. Agents that were never

@@ -12,7 +12,7 @@ from nudge.errors import NotFoundError, UsageError
 from nudge.instants import DAY, MINUTE, Instant
 from nudge.phrases import Understood
 from nudge.queue.channel import Inbound
-from nudge.queue.outbox import Message, Sending
+from nudge.queue.outbox import MAY_HAVE_ARRIVED, Message
 from nudge.queue.timers import Timer
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders
@@ -27,11 +27,11 @@ class PersonReminders:
     def __init__(self, reminders: Reminders) -> None:
         self._reminders = reminders
 
-    async def remind(self, agent: str, text: str, when: Understood, now: Instant) -> str:
+    async def remind(self, agent: str, text: str, when: Understood, now: Instant, source: Source = Source.CHAT) -> str:
         """Set a reminder to the person; its id. A chat has no way to give it a condition."""
         schedule = schedule_from(when, now, self._reminders.zone(agent))
         definition = {"message": text, "schedule": schedule, "to_person": True}
-        return (await self._reminders.add(agent, definition, now, Source.CHAT)).reminder.id
+        return (await self._reminders.add(agent, definition, now, source)).reminder.id
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -98,7 +98,6 @@ _LOOK_BACK = 50
 _WHAT = r"(r-[0-9a-z]{6}|nudge)"
 _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd])")
 _ID = re.compile(r"r-[0-9a-z]{6}")
-_UNCONFIRMED = (Sending.SENDING, Sending.UNKNOWN)
 
 
 class Buttons:
@@ -124,12 +123,16 @@ class Buttons:
         except (NotFoundError, UsageError):
             raise OldButtonError from None
 
+    async def offered(self, agent: str, update: Inbound) -> bool:
+        """Whether the pressed button stands under that message of ours."""
+        return await self._offering(agent, update.message_id, update.button) is not None
+
     async def _offering(self, agent: str, message_id: str | None, data: str | None) -> Message | None:
         """The message that the channel knows by this id, if the button stands under it. A message may be pressed before
         its sending was confirmed, or although that never came: until then its id is nobody's."""
         message = await self._store.outbox.by_receipt(agent, message_id) if message_id else None
         recent = await self._store.outbox.recent(agent, limit=_LOOK_BACK) if message_id and message is None else ()
-        candidates = [message] if message else [one for one in recent if one.state in _UNCONFIRMED]
+        candidates = [message] if message else [one for one in recent if one.state in MAY_HAVE_ARRIVED]
         return next((one for one in candidates if data in {offered for _, offered in one.buttons}), None)
 
     async def _do_nudge(self, message: Message, verb: str, length: int, now: Instant) -> str:

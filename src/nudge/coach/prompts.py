@@ -20,6 +20,7 @@ from nudge.coach.documents import DocumentTexts, one_line, readable, without_com
 from nudge.coach.facts import CoachState, DueReminder, Turn
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
+from nudge.text import split_quotes
 
 HEARTBEAT_CAP = 4_000
 CONVERSATION_CAP = 8_000
@@ -96,7 +97,8 @@ ANSWER_RULE = (
     "Answer with exactly HEARTBEAT_OK or with one JSON object of the form you are given, and nothing else: no words "
     "around it, no code fence. Anything else is thrown away. topic may name in a word or two what a message is about; "
     "the same words on the same topic do not go out twice in a day. state_updates may only hold bedtime_nudge_sent: "
-    "true, morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead."
+    "true, morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead: until then "
+    "you keep your own ideas to yourself. The person's reminders still come."
 )
 _FLOOR = 150
 """Tokens that each text keeps, however long the others are."""
@@ -153,7 +155,7 @@ Today's proactive messages sent: {state.proactive_today}
 Bedtime nudge sent today: {_yes(state.bedtime_nudges > 0)}
 Morning brief sent today: {_yes(state.morning_brief_sent)}
 Weekly review in progress: {_yes(state.review_in_progress)}
-Quiet mode until: {_until(state.quiet_until, now, targets)}
+Quiet mode until: {_until(_latest(state.quiet_until, state.self_quiet_until), now, targets)}
 
 --- GOALS.md ---
 {fence(texts["goals"])}
@@ -206,6 +208,10 @@ def _past(at: Instant | None, now: Instant, targets: Targets) -> str:
 
 def _until(at: Instant | None, now: Instant, targets: Targets) -> str:
     return "not set" if at is None or at <= now else clock(at, targets)
+
+
+def _latest(*times: Instant | None) -> Instant | None:
+    return max((at for at in times if at is not None), default=None)
 
 
 def _reminder(reminder: DueReminder, targets: Targets) -> str:
@@ -277,9 +283,9 @@ reply: what you say, in a few short sentences.
 actions: a list, often empty. Take one only when the person asks for it in their own message.
 - update_memory adds or removes one line; "don't message me about X" goes to Preferences as "Don't message about X"
 - update_goals rewrites one list
-- add_reminder takes a text and a time in plain words; the person takes one away with /cancel
-- set_quiet takes a duration or "off"; set_state is for the flags of the heartbeat
-Each action is confirmed to the person in words, so don't confirm it yourself.
+- add_reminder takes a text and a time in plain words, as the person said it; they take one away with /cancel
+- set_quiet takes a duration or "off", and holds their reminders too; set_state is for the flags of the heartbeat
+Each action is confirmed to the person in words, so don't confirm it yourself. What reaches far is put to them first.
 recent_context: 3 to 5 sentences on what the last days' talks were about. It replaces Recent Context."""
 
 
@@ -353,7 +359,7 @@ def _conversation(
         f"--- GOALS.md ---\n{fence(texts['goals'])}",
         f"--- MEMORY.md ---\n{fence(texts['memory'])}",
     )
-    words = _forwarded(texts["message"]) if message.forwarded else texts["message"]
+    words = _forwarded(texts["message"]) if message.forwarded else _with_quotes(texts["message"])
     now = f"[{to_datetime(message.at, targets.zone):%A} {clock(message.at, targets)}, {targets.timezone}]"
     turns = [*((turn.role, _said(turn)) for turn in kept), ("user", f"{now}\n{words}")]
     return Conversation("\n\n".join(part for part in parts if part), tuple(turns), dropped)
@@ -361,7 +367,17 @@ def _conversation(
 
 def _said(turn: Turn) -> str:
     text = readable(turn.text)
-    return _forwarded(text) if turn.forwarded else text
+    if turn.role != "user":
+        return text
+    return _forwarded(text) if turn.forwarded else _with_quotes(text)
+
+
+def _with_quotes(text: str) -> str:
+    """The message with each quotation in a fence of its own."""
+    pieces = split_quotes(text)
+    if not any(quoted for quoted, _ in pieces):
+        return text
+    return "\n".join(f"The person quotes this:\n{fence(piece)}" if quoted else piece for quoted, piece in pieces)
 
 
 def _forwarded(text: str) -> str:

@@ -12,20 +12,18 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import accumulate, combinations
 
+from nudge.attention.preferences import DATED, contradict, topic_of
 from nudge.coach.documents import Document, Item, is_placeholder
 from nudge.coach.edits import remove_items
 from nudge.coach.memory import (
     COMMITMENTS,
     CONFERENCE,
-    DATED,
     PATTERNS,
     PREFERENCES,
     REVIEWS,
     SECTIONS,
     Commitment,
-    contradict,
     key,
-    topic_of,
 )
 
 LIMIT = 200

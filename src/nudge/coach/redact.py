@@ -22,6 +22,7 @@ from nudge.coach.edits import replace_prose, replace_section_lines
 from nudge.coach.fact_reader import LOOK_BACK, TALK
 from nudge.coach.memory import CONTEXT, REVIEWS
 from nudge.coach.outside import Redactor
+from nudge.coach.own_words import QUESTION
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.review import REVIEW
 from nudge.coach.small_talk import recap
@@ -70,6 +71,7 @@ class Redaction:
         await self._clean_rows(agent, Instant(min(saying.at for saying in gone)), forms)
         await self._clean_memory(agent, noted, forms, now)
         await self._clean_review(agent, forms)
+        await self._store.records.delete(agent, QUESTION)
         if self._redactor is not None:
             self._redactor.remove([form for form in forms if len(form) >= _SHORTEST])
         lines = f", {_count(len(noted), 'line')} I'd noted from them" if noted else ""

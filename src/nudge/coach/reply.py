@@ -74,6 +74,8 @@ class Reply:
     refused: tuple[RefusedAction, ...] = ()
     recent_context: str = ""
     well_formed: bool = True
+    after_yes: tuple[Action, ...] = ()
+    """What waits for the person's yes."""
 
     def shown(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
         """What the person reads: the reply, then what was done and what was not. `unchanged` are the actions that left

@@ -10,9 +10,9 @@ from datetime import time
 from typing import Any
 
 from nudge.attention.bedtime import BedtimeTone
+from nudge.attention.preferences import forbids
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.memory import forbids
 from nudge.coach.small_talk import chat, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 

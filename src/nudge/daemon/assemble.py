@@ -113,6 +113,7 @@ class Daemon:
             refill_minutes=options.refill_minutes,
             budget=options.ping_budget,
             reserve=options.reserve,
+            preferences_of=self.documents.preferences,
         )
         self.spending = Spending(
             store,

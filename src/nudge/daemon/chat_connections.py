@@ -51,6 +51,9 @@ class ChatAwareChannel(Channel):
                 return Receipt((f"typed-{message.id}",))
         return await self._channel.send(message)
 
+    async def check(self) -> str:
+        return await self._channel.check()
+
     async def close(self) -> None:
         await self._channel.close()
 

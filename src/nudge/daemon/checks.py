@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TypeVar
 from nudge.daemon.config_checks import CONFIG_CHECKS
 from nudge.daemon.findings import Check, Finding, Subject
 from nudge.daemon.lock import holder_of
-from nudge.errors import NudgeError, RetryableError, StoreCorruptError, StoreError
+from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, sound_copies
+from nudge.errors import NudgeError, RetryableError, StoreDamagedError, StoreError
 from nudge.home.config import Config
 from nudge.home.folder import Home, foreign
 from nudge.home.private_files import changeable
-from nudge.home.set_aside import set_aside
 from nudge.queue.agents import DEFAULT, Agent
 from nudge.stores.open import open_store, sqlite_path
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_RECOVER = "Run 'nudge doctor --fix', or start nudge: the file is kept, and what can be read is recovered."
 _LOW_DISK = 200 * 1024 * 1024
 _SERVICE_SECONDS = 5.0
 
@@ -239,6 +240,31 @@ async def ask_model(config: Config) -> str:
         await model.close()
 
 
+def _sandbox(subject: Subject) -> Iterator[Finding]:
+    """What the commands of a worker run in, and what that really stops on this machine."""
+    from nudge.sandbox.choose import candidates, fix
+    from nudge.sandbox.trial import examine as try_out
+
+    problems = []
+    for sandbox, problem in candidates():
+        if problem:
+            problems.append(f"{sandbox.name}: {problem}")
+            continue
+        found = try_out(sandbox)
+        if not found.works:
+            problems.append(f"{sandbox.name}: commands cannot work in it")
+            continue
+        if found.possible:
+            text = f"{sandbox.name} lets commands {', '.join(found.possible)}."
+            yield Finding("sandbox", "warning", text, f"Use another sandbox. {fix()}")
+            return
+        text = f"{sandbox.name} works; tried and stopped: {', '.join(found.stopped)}"
+        yield Finding("sandbox", "ok", "; ".join([text, *problems]), fix() if problems else None)
+        return
+    text = f"No sandbox works, so workers run no commands ({'; '.join(problems)})."
+    yield Finding("sandbox", "warning", text, fix())
+
+
 def _database(subject: Subject) -> Iterator[Finding]:
     url = subject.config.database_url
     if not url.startswith("sqlite:"):
@@ -252,30 +278,46 @@ def _database(subject: Subject) -> Iterator[Finding]:
 
         yield Finding("database", "ok", f"PostgreSQL answers; {asyncio.run(reach()):,} timers")
         return
-    database = Path(sqlite_path(url))
+    database, running = Path(sqlite_path(url)), holder_of(subject.home)
+    if not running:
+        finish_rescue(database)
     if not database.exists():
-        yield Finding("database", "ok", "none yet; the first start makes it")
+        yield _no_database(subject, database, running=running is not None)
         return
     try:
-        yield _examine_sqlite(database)
-    except StoreCorruptError as error:
+        yield _examine_sqlite(database, subject.home.copies)
+    except StoreDamagedError as error:
         if not subject.fix:
             yield Finding.of("database", error)
-        elif holder_of(subject.home):
+        elif running:
             yield Finding("database", "error", error.message, "Run 'nudge stop' first, then 'nudge doctor --fix'.")
         else:
-            kept = set_aside(database, subject.now)
-            yield Finding("database", "warning", f"damaged; kept as {kept.name}. The next start makes an empty one.")
+            yield Finding("database", "warning", rescue(database, subject.home.copies, subject.now).text)
 
 
-def _examine_sqlite(path: Path) -> Finding:
+def _no_database(subject: Subject, database: Path, *, running: bool) -> Finding:
+    if running:
+        step = "The daemon writes it again at its next look, within 30 seconds. If it does not, see its log in logs/."
+        return Finding("database", "error", f"{database} was removed while nudge runs.", step)
+    if copies := sound_copies(subject.home.copies):
+        step = f"To go on with the last copy: cp {copies[0]} {database}"
+        return Finding("database", "warning", "none; the next start makes an empty one", step)
+    return Finding("database", "ok", "none yet; the first start makes it")
+
+
+def _examine_sqlite(path: Path, copies: Path) -> Finding:
     from nudge.inline import run_inline
-    from nudge.stores.sqlite import SqliteDatabase
+    from nudge.stores.salvage import wal_is_damaged
+    from nudge.stores.sqlite import SqliteDatabase, examine_file
     from nudge.stores.store import SqlStore
 
+    if is_emptied(path, copies):
+        raise StoreDamagedError(f"The database {path} is damaged (the file is empty).", next_step=_RECOVER)
+    if wal_is_damaged(path):
+        raise StoreDamagedError(f"The database {path} is damaged (its write-ahead log).", next_step=_RECOVER)
     database = SqliteDatabase.open(str(path))
     try:
-        database.examine()
+        examine_file(str(path))
         timers = run_inline(SqlStore(database).timers.count())
     finally:
         run_inline(database.close())
@@ -338,6 +380,7 @@ CHECKS = (
     Check("routines", _routines),
     Check("documents", _documents),
     Check("services", _services),
+    Check("sandbox", _sandbox),
     Check("database", _database),
     Check("reminders", _reminders),
     Check("daemon", _daemon),

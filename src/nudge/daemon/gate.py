@@ -22,4 +22,5 @@ async def gate_of(store: SqlStore, config: Config, agent: str) -> Gate:
         refill_minutes=config.attention.refill_minutes,
         budget=config.attention.ping_budget,
         reserve=config.attention.reserve,
+        preferences_of=documents.preferences,
     )

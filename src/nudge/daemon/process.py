@@ -9,6 +9,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from nudge import __version__
 from nudge.channels.terminal_prompt import Prompt
 from nudge.clock import SystemClock
+from nudge.coach.notices import notice_timer
 from nudge.coach.polling import Polling
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.channel import channel_of, who_talks
@@ -24,26 +26,30 @@ from nudge.daemon.checks import ask_model, examine
 from nudge.daemon.config_checks import CONFIG_CHECKS
 from nudge.daemon.control import control_app, serving
 from nudge.daemon.findings import Finding, Subject, refuse_bad_start
+from nudge.daemon.keeper import DatabaseKeeper
 from nudge.daemon.lock import HomeLock
 from nudge.daemon.reload import SpendingReload
+from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_timers
 from nudge.daemon.signals import handle_signals
 from nudge.daemon.terminal_chat import TerminalChat, greeting
-from nudge.daemon.troubles import DatabaseFile, KeyCheck, Troubles
+from nudge.daemon.troubles import KeyCheck, Troubles
 from nudge.daemon.world import options_of, ports_of
-from nudge.errors import StoreCorruptError
+from nudge.errors import StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
 from nudge.home.logs import configure_logs
-from nudge.home.set_aside import set_aside
+from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
 from nudge.stores.open import open_store, sqlite_path
+from nudge.stores.salvage import wal_is_damaged
+from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
 
 log = logging.getLogger("nudge.daemon")
 
 
-async def serve(config: Config, *, terminal: bool = False, empty_database: bool = False) -> int:
+async def serve(config: Config, *, terminal: bool = False) -> int:
     """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
     clock = SystemClock()
     home = config.home
@@ -55,19 +61,33 @@ async def serve(config: Config, *, terminal: bool = False, empty_database: bool 
     try:
         configure_logs(config.log.level, config.secrets, home.logs, quiet=terminal)
         _say_warnings(findings)
-        store, kept = await _open(config, clock, empty_database=empty_database)
-        try:
-            if lock.before:
-                await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
-            if kept:
-                text = f"The database was damaged and is kept as {kept}. nudge starts with an empty one."
-                log.error("%s", text)
-                await store.feed.add(FeedLine(clock.now(), "", "restored", text))
-            return await _run(config, store, clock, instance, terminal=terminal)
-        finally:
-            await store.close()
+        starts: list[Instant] = []
+        trouble: StoreError | None = None
+        while True:
+            store, news = await _open(config, clock, trouble)
+            starts = [*(at for at in starts if clock.now() - at < _SOON), clock.now()]
+            try:
+                if lock.before:
+                    await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
+                await store.lanes.release_owner(instance)
+                return await _run(config, store, clock, instance, news, terminal=terminal)
+            except (StoreDamagedError, StoreGoneError) as error:
+                if len(starts) > _MOST_STARTS:
+                    raise
+                log.error("%s nudge starts again with what can be recovered.", error.message)
+                trouble = error
+                if isinstance(error, StoreGoneError):
+                    _leave(store, clock.now())
+            finally:
+                with suppress(StoreError):
+                    await store.close()
     finally:
         lock.release()
+
+
+_SOON = 10 * MINUTE
+_MOST_STARTS = 3
+"""More than this in ten minutes: the disk or somebody else damages every file, and starting again does not help."""
 
 
 def _keep_private() -> None:
@@ -84,17 +104,43 @@ def _say_warnings(findings: Sequence[Finding]) -> None:
             log.warning("%s %s", finding.text, finding.next_step or "")
 
 
-async def _open(config: Config, clock: SystemClock, *, empty_database: bool) -> tuple[SqlStore, str | None]:
-    try:
-        return await open_store(config.database_url), None
-    except StoreCorruptError:
-        if not empty_database:
-            raise
-    kept = set_aside(Path(sqlite_path(config.database_url)), clock.now())
-    return await open_store(config.database_url), kept.name
+async def _open(config: Config, clock: SystemClock, trouble: StoreError | None) -> tuple[SqlStore, str]:
+    """The store, and what the person must know of it. A damaged file is recovered first."""
+    url = config.database_url
+    if not url.startswith("sqlite:"):
+        return await open_store(url), ""
+    path, copies, now = Path(sqlite_path(url)), config.home.copies, clock.now()
+    if isinstance(trouble, StoreGoneError):
+        return await open_store(url), REPLACED
+    finish_rescue(path)
+    damaged = isinstance(trouble, StoreDamagedError) or is_emptied(path, copies) or wal_is_damaged(path)
+    if not damaged:
+        try:
+            return await open_store(url), ""
+        except StoreDamagedError as error:
+            log.error("%s", error.message)
+    rescued = rescue(path, copies, now)
+    log.error("%s", rescued.text)
+    store = await open_store(url)
+    await set_lost_timers(store, now)
+    return store, rescued.text
 
 
-async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, *, terminal: bool) -> int:
+def _leave(store: SqlStore, now: Instant) -> None:
+    """Somebody put another file in the place of ours: keep ours beside it."""
+    database = store.database
+    assert isinstance(database, SqliteDatabase)
+    stamp = to_datetime(now).strftime("%Y-%m-%dT%H%M%SZ")
+    database.leave(Path(f"{database.path}.replaced-{stamp}"))
+
+
+REPLACED = (
+    "⚠️ My database was replaced while I was running. I go on with the new file, and keep the old one beside it as "
+    "nudge.db.replaced-DATE. Please look through /status."
+)
+
+
+async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, news: str, *, terminal: bool) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
@@ -107,10 +153,18 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     daemon = Daemon(ports, options_of(config, instance))
     await daemon.start()
     agent = await who_talks(daemon, ports)
+    if news:
+        await store.feed.add(FeedLine(clock.now(), "", "restored", news))
+        await store.timers.set(notice_timer(agent, "database", news, clock.now()))
     signals = handle_signals(daemon.dispatcher)
     reload = SpendingReload(config, daemon.spending, clock)
     key = KeyCheck(lambda: ask_model(config), clock, store.feed.add) if ports.model else None
-    troubles = Troubles(config.home, _database_file(config), key, reload)
+    troubles = Troubles(config.home, key, reload)
+    failures: list[StoreError] = []
+
+    def start_again(error: StoreError) -> None:
+        failures.append(error)
+        daemon.dispatcher.abort()
 
     async def status() -> Mapping[str, Any]:
         coaches = [one.name for one in await store.agents.all() if ports.is_coach(one)]
@@ -126,21 +180,26 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
         await reload.look()
         await daemon.look_again()
 
-    app = control_app(status, poke, daemon.stop, ChatEndpoints(daemon, agent, channel).endpoints())
+    endpoints = dict(ChatEndpoints(daemon, agent, channel).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
+    if isinstance(store.database, SqliteDatabase):
+        keeper = DatabaseKeeper(store.database, config.home.copies, clock, store.feed.add, start_again)
+        companions.append(keeper.run())
+        endpoints["examine"] = keeper.asked
     if key:
         companions.append(key.run())
     if own.capabilities.listens:
         companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
+    app = control_app(status, poke, daemon.stop, endpoints)
     try:
         async with serving(app, config.home.socket):
             log.info("nudge %s runs in %s", __version__, config.home.path)
             if prompt:
                 words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None)
                 await own.send(Outbound(0, words))
-            await _beside(daemon, companions)
+            await _beside(daemon, companions, failures)
     finally:
         if prompt:
             prompt.close()
@@ -151,13 +210,11 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     return 130 if signal.SIGINT in signals else 0
 
 
-def _database_file(config: Config) -> DatabaseFile | None:
-    url = config.database_url
-    return DatabaseFile(Path(sqlite_path(url))) if url.startswith("sqlite:") else None
-
-
-async def _beside(daemon: Daemon, companions: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run the daemon with what runs beside it. A companion that cannot go on ends the daemon with its error."""
+async def _beside(
+    daemon: Daemon, companions: Sequence[Coroutine[Any, Any, None]], failures: Sequence[StoreError]
+) -> None:
+    """Run the daemon with what runs beside it. A companion that cannot go on ends the daemon with its error, and so
+    does a failure of the store that only a new start can help."""
     errors: list[BaseException] = []
 
     def ended(task: asyncio.Task[None]) -> None:
@@ -175,5 +232,5 @@ async def _beside(daemon: Daemon, companions: Sequence[Coroutine[Any, Any, None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-    if errors:
-        raise errors[0]
+    if failures or errors:
+        raise [*failures, *errors][0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from nudge.clock import Clock
@@ -54,37 +53,10 @@ class KeyCheck:
         return True
 
 
-class DatabaseFile:
-    """The file that was opened. If it is removed or replaced, the daemon goes on writing to the old one, which nobody
-    can open any more."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._opened = self._identity()
-
-    @property
-    def problem(self) -> NudgeError | None:
-        now = self._identity()
-        if now == self._opened:
-            return None
-        what = "was removed" if now is None else "was replaced"
-        return NudgeError(
-            f"{self._path} {what} while nudge runs. Nothing that is stored from now on can be found again.",
-            next_step="Put the file back or restore a backup (docs/deploy.md), then restart nudge.",
-        )
-
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
-
-
 class Troubles:
-    def __init__(self, home: Home, database: DatabaseFile | None, key: KeyCheck | None, reload: SpendingReload) -> None:
+    def __init__(self, home: Home, key: KeyCheck | None, reload: SpendingReload) -> None:
         self._home = home
-        self._sources = [source for source in (database, key, reload) if source is not None]
+        self._sources = [source for source in (key, reload) if source is not None]
 
     def now(self, coaches: Sequence[str]) -> list[dict[str, Any]]:
         """Every problem, for `nudge status`."""

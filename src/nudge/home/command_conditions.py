@@ -16,8 +16,8 @@ from secrets import token_hex
 from nudge.durations import format_duration
 from nudge.home.config import SECRET_NAMES
 from nudge.home.private_files import make_folder
-from nudge.home.process_tree import kill_group, kill_tree
 from nudge.instants import SECOND
+from nudge.process_tree import kill_group, kill_tree
 from nudge.redaction import redact
 from nudge.reminders.conditions import Question, Verdict
 

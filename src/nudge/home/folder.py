@@ -73,6 +73,11 @@ class Home:
         return self.path / "nudge.db"
 
     @property
+    def copies(self) -> Path:
+        """A copy of the database for each of the last days."""
+        return self.path / "copies"
+
+    @property
     def logs(self) -> Path:
         return self.path / "logs"
 

@@ -71,9 +71,13 @@ def _read_after_every(reader: Reader, start: int) -> Recurring | None:
         return Rule(Freq.DAILY)
     if reader.word() in MONTHS:
         raise Refused(f"say which day, such as every {reader.word()} 1", RULE_EXAMPLES)
+    said_second = reader.word() == "second"
     ordinal = reader.attempt(_read_ordinal)
     if ordinal is not None:
-        return _read_every_nth(reader, start, ordinal)
+        found = _read_every_nth(reader, start, ordinal)
+        if found is not None or not said_second:
+            return found
+        raise Refused("every second what? Say every other day, or every minute", RULE_EXAMPLES)
     shift = read_duration(reader, unit_alone=True)
     return None if shift is None else _from_shift(reader, start, shift)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -320,3 +321,34 @@ def _refuse_second(other: _Time | None, said: str) -> None:
         raise Refused(
             f"{shown(other.said)} and {shown(said)} are two times; leave one out, or put the message in quotes"
         )
+
+
+_MOST_SAID: Final = 80
+"""So many words of a message are searched for times; whoever names one says it early."""
+
+
+def times_in(text: str, now: Moment, zone: Zone) -> tuple[Understood, ...]:
+    """Every time that a message names, wherever it stands in it: how to know that somebody said it.
+
+    >>> from datetime import datetime
+    >>> from zoneinfo import ZoneInfo
+    >>> zone = ZoneInfo("America/Toronto")
+    >>> now = datetime(2026, 2, 18, 14, 0, tzinfo=zone)
+    >>> [one.first_at(zone).hour for one in times_in("could it be at 5pm, or is 19:30 better?", now, zone)]
+    [17, 19]
+    """
+    at, where = as_instant(now), zone_of(zone)
+    found: list[Understood] = []
+    with suppress(Refused):
+        found.append(_split(text, at, where)[1])  # a day at one end and a clock at the other belong together
+    words = [match[0].strip(_EDGES + ".!?()\"“”'") for match in _WORD.finditer(text)][:_MOST_SAID]
+    start = 0
+    while start < len(words):
+        for end in range(min(len(words), start + MOST_WORDS), start, -1):
+            time = _time(" ".join(words[start:end]), "", at, where)
+            if time is not None and time.understood is not None:
+                found.append(time.understood)
+                start = end - 1
+                break
+        start += 1
+    return tuple(found)

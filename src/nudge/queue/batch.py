@@ -96,7 +96,7 @@ class Batch:
             if self._careful or (isinstance(error, NeedsOutsideError) and not firing.settling):
                 return False
             raise
-        self._pace.note(firing.timer, self._now, progressed=firing.progressed)
+        self._pace.note(firing.timer, self._now, worked=firing.worked)
         self.fired.append(firing)
         return True
 

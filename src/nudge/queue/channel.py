@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -11,6 +11,9 @@ from nudge.instants import Instant
 
 RECENT_IDS = 200
 """How many handled updates are known by their id: more than two pollers can hold in their hands at once."""
+
+
+REPEAT_MARK = "(possibly a repeat: I couldn't tell whether it arrived) "
 
 
 class ChannelRefusedError(NudgeError):
@@ -43,19 +46,39 @@ class Button:
     data: str
 
 
+OnPart = Callable[[str], Awaitable[None]]
+
+
+async def _unnoted(part: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Outbound:
-    """A message to the person. `id` is the outbox row's, so a channel can tell a repeat from a new message."""
+    """A message to the person. `id` is the outbox row's, so a channel can tell a repeat from a new message.
+
+    `possibly_repeated`: it may have arrived before, and its text begins with REPEAT_MARK.
+
+    A channel that splits a long text sends the parts behind those in `arrived`, and calls `on_part` with the id of each
+    part before it sends the next: what has arrived is not sent again, also after a crash. It splits `body`, the text
+    without the mark, in the same way every time; the mark goes before the first part that it sends.
+    """
 
     id: int
     text: str
     buttons: tuple[Button, ...] = ()
     possibly_repeated: bool = False
+    arrived: tuple[str, ...] = ()
+    on_part: OnPart = _unnoted
+
+    @property
+    def body(self) -> str:
+        return self.text.removeprefix(REPEAT_MARK) if self.possibly_repeated else self.text
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The channel's own ids of what was sent: several if a long text was split."""
+    """The channel's own ids of what was sent: several if a long text was split, with those that had arrived before."""
 
     message_ids: tuple[str, ...] = ()
 

@@ -1,21 +1,26 @@
 """Delivery: the outbox row is committed before the channel is called.
 
-A row in `sending` at start-up was being sent when the process died, and nobody can say whether it arrived. What the
-person asked for is sent once more and marked as a possible repeat; chatter is not sent again.
+What the person asked for is sent until the channel says yes, or until it is too late to be of use. While the channel is
+away, the lane is paused: one message is tried at growing intervals, and the others wait behind it.
+
+Whether a message has arrived can be unknown: nudge stopped while it was being sent, or the channel's answer left it
+open (a gateway's error, a broken connection, silence). What the person asked for is then sent again and marked as a
+possible repeat; chatter is not. Each part of a long message is noted when it arrives, and only the others are sent.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from nudge.backoff import Policy
-from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
-from nudge.instants import MINUTE, Instant
-from nudge.queue.channel import Button, Channel, Outbound, typed_buttons
+from nudge.durations import format_duration
+from nudge.errors import ChannelUnavailableError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
+from nudge.instants import MINUTE, SECOND, Instant
+from nudge.queue.channel import REPEAT_MARK, Button, Channel, OnPart, Outbound, typed_buttons
 from nudge.queue.firing import Firing
-from nudge.queue.outbox import Drop, Message, Sending, Wait
-from nudge.queue.outcomes import FeedLine, Result
+from nudge.queue.outbox import LATENESS, Drop, Message, Sending, Wait
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
 from nudge.redaction import redact
@@ -24,8 +29,14 @@ KIND = "deliver"
 HELD = "deliver:held"
 """The key of the timer for messages that wait for a better hour. Messages posted meanwhile do not wait with them."""
 FRESH = MINUTE
-"""A message that goes out this soon does not need a second look: the gate has just allowed it."""
-REPEAT_MARK = "(possibly a repeat: I was interrupted while sending) "
+"""A message that goes out this soon does not need a second look: the gate has just allowed it. Later, it is late."""
+PATIENCE = 6
+"""After so many attempts that left it open whether it arrived, a message stands aside and the next one is tried: the
+channel may work, and only this message may be more than it can take."""
+ASIDE = 5 * MINUTE
+AT_ONCE = 100
+"""Messages sent before the next look at the clock."""
+STOPPED = "nudge stopped while this was being sent."
 
 ChannelOf = Callable[[str], Channel]
 SecondLook = Callable[[Message, Instant], Awaitable[Wait | Drop | None]]
@@ -40,16 +51,35 @@ class Setback:
     retry: Policy | None
 
 
-def setback_of(error: NudgeError) -> Setback:
+def setback_of(error: Exception) -> Setback:
     match error:
         case ChannelUnavailableError(maybe_sent=True):
-            return Setback(Sending.SENDING, Policy.DELIVERY)
+            return Setback(Sending.UNSURE, Policy.REPEAT)
         case ChannelUnavailableError():
             return Setback(Sending.PENDING, Policy.DELIVERY)
         case NotConfiguredError():  # a revoked token: the message goes out once somebody has fixed it
             return Setback(Sending.PENDING, Policy.TIMER)
-        case _:
+        case NudgeError():
             return Setback(Sending.FAILED, None)
+        case _:  # a bug: nobody knows how far it came
+            return Setback(Sending.UNSURE, Policy.REPEAT)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the sending of a message is. `parts` have arrived, all of them if it is `whole`. `unsure`: the next one
+    may have arrived as well."""
+
+    parts: tuple[str, ...] = ()
+    unsure: bool = False
+    whole: bool = False
+
+    @classmethod
+    def of(cls, message: Message) -> Progress:
+        return cls(tuple(message.receipt), message.state is not Sending.PENDING)
+
+    def and_part(self, part: str) -> Progress:
+        return Progress((*self.parts, part))
 
 
 async def _no_objection(message: Message, now: Instant) -> None:
@@ -63,6 +93,7 @@ class Delivery:
         self._store = store
         self._channel_of = channel_of
         self._second_look = second_look
+        self._unstored: dict[int, Progress] = {}  # by message: what the store could not take when it was known
 
     async def post(self, message: Message) -> int:
         """Put a message into the outbox and make sure that it is sent. Part of the caller's transaction."""
@@ -81,78 +112,212 @@ class Delivery:
     async def deliver(self, firing: Firing) -> None:
         """Send the agent's outbox in order. If the channel is away, continue later with the same message."""
         agent = firing.timer.agent
+        if firing.timer.key == HELD:  # only one timer sends, so that a paused lane is paused for every message
+            async with firing.settle():
+                await self._store.timers.ensure(deliver_timer(agent, firing.now))
+            return
         channel = self._channel_of(agent)
         held: dict[int, Instant] = {}
-        for message in await self._store.outbox.pending(agent):
-            firing.progressed = True
+        for message in await self._ready(agent, firing, held):
+            until = await self._send(message, channel, firing)
+            if until is not None:
+                held[message.id] = until
+        async with firing.settle() as settlement:
+            if firing.failures:
+                settlement.outcome(Result.FAILED, "Nothing was sent. Every message has its own outcome.")
+            # In the same transaction that removes the timer: a message posted meanwhile is not forgotten.
+            if await self._is_more(agent, held):
+                await self._store.timers.ensure(deliver_timer(agent, firing.now))
+            if held:
+                await self._store.timers.set(held_timer(agent, min(held.values())))
+
+    async def _ready(self, agent: str, firing: Firing, held: dict[int, Instant]) -> list[Message]:
+        """What may go out now. What has to wait is noted in `held`. What is no longer of use ends here, before anything
+        is sent: it is shown as missed also while the channel is away."""
+        ready: list[Message] = []
+        async for message in self._open(agent):
+            firing.worked = True
             match await self._objection(message, firing.now):
                 case Wait(until):
                     held[message.id] = until
-                case Drop(reason):
-                    await self._drop(message, firing, reason)
+                case Drop() as drop:
+                    await self._drop(message, firing, drop)
                 case _:
-                    await self._send(message, channel, firing)
-        async with firing.settle() as settlement:
-            # In the same transaction that removes the timer: a message posted meanwhile is not forgotten.
-            if any(message.id not in held for message in await self._store.outbox.pending(agent)):
-                await self._store.timers.ensure(deliver_timer(agent, firing.now))
-            if held and firing.timer.key == HELD:
-                settlement.again(min(held.values()))
-            elif held:
-                await self._store.timers.set(held_timer(agent, min(held.values())))
+                    ready.append(message)
+            if len(ready) == AT_ONCE:
+                break
+        return ready
+
+    async def _open(self, agent: str) -> AsyncIterator[Message]:
+        after = 0
+        while page := await self._store.outbox.pending(agent, AT_ONCE, after=after):
+            for message in page:
+                yield message
+            after = page[-1].id
+
+    async def _is_more(self, agent: str, held: dict[int, Instant]) -> bool:
+        async for message in self._open(agent):
+            if message.id not in held:
+                return True
+        return False
 
     async def _objection(self, message: Message, now: Instant) -> Wait | Drop | None:
-        will_be_sent = message.state is Sending.PENDING or (message.asked and not message.possibly_repeated)
+        if message.retry_at is not None and now < message.retry_at <= now + ASIDE:
+            return Wait(message.retry_at)
+        will_be_sent = message.asked or message.state is not Sending.SENDING
         if not will_be_sent or -FRESH < now - message.created_at < FRESH:
             return None
-        return await self._second_look(message, now)
+        found = await self._second_look(message, now)
+        if isinstance(found, Wait) and found.until != message.ready_at:
+            await self._store.outbox.wait(message.id, found.until)
+        if found is None and not message.reminder_id and now - message.waiting_since > LATENESS:
+            return Drop(missed=True)
+        return found
 
-    async def _send(self, message: Message, channel: Channel, firing: Firing) -> None:
-        if message.state is Sending.SENDING:
-            if not message.asked or message.possibly_repeated:
-                await self._unknown(message, firing)
-                return
-            message = replace(message, possibly_repeated=True)
+    async def _send(self, message: Message, channel: Channel, firing: Firing) -> Instant | None:
+        """Send one message, or what is missing of it. Returns until when it stands aside, if it does; raises if the
+        lane has to pause."""
+        progress = self._unstored.get(message.id) or Progress.of(message)
+        if progress.whole:
+            await self._sent(message, progress.parts, firing)
+            return None
+        if progress.unsure and not message.asked:
+            reason = message.error or STOPPED
+            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{reason} It is not sent again.")
+            return None
+        if firing.failures and not message.asked:
+            await self._await_return(channel, firing)
+        if progress.unsure:
+            message = replace(message, possibly_repeated=True, error=message.error or STOPPED)
         async with firing.fenced():
-            await self._store.outbox.mark(message.id, Sending.SENDING, possibly_repeated=message.possibly_repeated)
-        try:
-            receipt = await channel.send(_outbound(message, buttons=channel.capabilities.buttons))
-        except NudgeError as error:
-            setback, said = setback_of(error), redact(str(error))
+            await self._store.outbox.mark(
+                message.id, Sending.SENDING, error=message.error, possibly_repeated=message.possibly_repeated
+            )
+        self._unstored.pop(message.id, None)
+        message = replace(message, attempts=message.attempts + 1)
+
+        async def on_part(part: str) -> None:
+            nonlocal progress
+            progress = progress.and_part(part)
+            firing.progressed = True
             async with firing.fenced():
-                await self._store.outbox.mark(message.id, setback.state, error=said)
-                if setback.retry is None:
-                    await self._end(message, firing.now, Result.FAILED, f"The message could not be sent: {said}")
-            if setback.retry is not None:
-                firing.policy = setback.retry
-                raise
+                await self._store.outbox.arrived(message.id, progress.parts)
+
+        try:
+            receipt = await channel.send(_outbound(message, progress, on_part, buttons=channel.capabilities.buttons))
+        except LostLeaseError:
+            raise
+        except StoreError:  # before a part or behind one, so no part was under way
+            self._unstored[message.id] = progress
+            raise
+        except Exception as error:
+            return await self._set_back(message, progress, firing, error)
+        firing.progressed = True
+        await self._sent(message, receipt.message_ids, firing)
+        return None
+
+    async def _await_return(self, channel: Channel, firing: Firing) -> None:
+        """Ask a channel that was away whether it is back, before chatter is sent: one attempt that leaves it open
+        whether it arrived would use it up."""
+        try:
+            await channel.check()
+        except ChannelUnavailableError:
+            firing.policy = Policy.DELIVERY
+            raise
+        except NudgeError:
+            return  # the sending itself will say what is wrong
+
+    async def _sent(self, message: Message, receipt: tuple[str, ...], firing: Firing) -> None:
+        """Not fenced: it was sent, whoever holds the lane now."""
+        waited = firing.now - message.created_at
+        words = f"Sent {format_duration(waited // SECOND * SECOND)} after it was ready." if waited >= FRESH else ""
+        if message.error:
+            marked = ", marked as a possible repeat" if message.possibly_repeated else ""
+            words = f"{message.error} Sent on attempt {message.attempts}{marked}."
+        try:
+            async with self._store.transaction():
+                await self._store.outbox.mark(message.id, Sending.SENT, sent_at=firing.now, receipt=receipt)
+                if words:
+                    await self._note(message, words, late=waited >= FRESH)
+        except StoreError:
+            self._unstored[message.id] = Progress(receipt, whole=True)
+            raise
+        self._unstored.pop(message.id, None)
+
+    async def _set_back(self, message: Message, progress: Progress, firing: Firing, error: Exception) -> Instant | None:
+        """Write what the error means for the message, and raise the error if the lane has to pause."""
+        setback, said = setback_of(error), redact(str(error) or type(error).__name__)
+        if setback.retry is None:
+            await self._end(message, firing, Sending.FAILED, Result.FAILED, f"The message could not be sent: {said}")
+            return None
+        firing.policy = setback.retry
+        ambiguous = setback.state is Sending.UNSURE
+        if ambiguous and not message.asked:
+            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{said} It is not sent again.")
+            raise error
+        state = Sending.UNSURE if ambiguous or progress.unsure else Sending.PENDING
+        aside = ambiguous and message.attempts >= PATIENCE
+        seconds = ASIDE / SECOND if aside else firing.wait_after(error)
+        retry_at = Instant(firing.now + ASIDE) if aside else None
+        async with firing.fenced():
+            await self._store.outbox.mark(message.id, state, error=said, retry_at=retry_at)
+            await self._note(message, f"{said} Retrying in {seconds:g} s.")
+        if retry_at is None:
+            raise error
+        return retry_at
+
+    async def _drop(self, message: Message, firing: Firing, drop: Drop) -> None:
+        if not drop.missed:
+            reason = f"It could not be sent in time. {drop.reason}"
+            await self._end(message, firing, Sending.FAILED, Result.SUPPRESSED, reason)
             return
-        # Not fenced: it was sent, whoever holds the lane now.
-        await self._store.outbox.mark(message.id, Sending.SENT, sent_at=firing.now, receipt=receipt.message_ids)
+        late = format_duration((firing.now - message.waiting_since) // MINUTE * MINUTE)
+        why = message.error or await self._what_paused(firing)
+        reason = f"It could not be sent for {late}, and then it was too late. {why}"
+        await self._end(message, firing, Sending.MISSED, Result.MISSED, reason)
 
-    async def _drop(self, message: Message, firing: Firing, why: str) -> None:
+    async def _what_paused(self, firing: Firing) -> str:
+        """Why nothing could be sent, of a message that has not been tried."""
+        timer = firing.timer
+        row = await self._store.outcomes.get(timer.agent, timer.key, timer.slot_at) if timer.attempts else None
+        return row.reason if row else "nudge was not running, or held it back."
+
+    async def _end(self, message: Message, firing: Firing, state: Sending, result: Result, reason: str) -> None:
+        """It is not sent any more."""
+        if message.receipt:
+            reason = f"{reason} The first {len(message.receipt)} of its parts arrived."
         async with firing.fenced():
-            await self._store.outbox.mark(message.id, Sending.FAILED, error=why)
-            await self._end(message, firing.now, Result.SUPPRESSED, f"It could not be sent in time. {why}")
+            await self._store.outbox.mark(message.id, state, error=reason)
+            await self._amend(message, lambda row: replace(row, result=result, reason=reason), "")
+            line = FeedLine(firing.now, message.agent, result.value, f"{reason} ({message.text[:60]})")
+            await self._store.feed.add(line)
+        self._unstored.pop(message.id, None)
 
-    async def _unknown(self, message: Message, firing: Firing) -> None:
-        async with firing.fenced():
-            await self._store.outbox.mark(message.id, Sending.UNKNOWN, error="interrupted while sending")
-            await self._end(message, firing.now, Result.UNKNOWN, "The process died while this was being sent.")
+    async def _note(self, message: Message, words: str, *, late: bool = False) -> None:
+        """Let the outcome say how the sending goes."""
+        from_now_on = {Result.FIRED: Result.FIRED_LATE} if late else {}
+        await self._amend(message, lambda row: replace(row, result=from_now_on.get(row.result, row.result)), words)
 
-    async def _end(self, message: Message, now: Instant, result: Result, reason: str) -> None:
+    async def _amend(self, message: Message, change: Callable[[Outcome], Outcome], words: str) -> None:
+        """Correct the outcome of the occurrence that the message belongs to, if there is one."""
+        row = None
         if message.slot_at is not None:
-            await self._store.outcomes.amend(message.agent, message.key, message.slot_at, result, reason)
-        await self._store.feed.add(FeedLine(now, message.agent, result.value, f"{reason} ({message.text[:60]})"))
+            row = await self._store.outcomes.get(message.agent, message.key, message.slot_at)
+        if row is not None:
+            new = change(row)
+            detail = {**row.detail, "delivery": words}
+            if not words:
+                del detail["delivery"]
+            await self._store.outcomes.amend(row.agent, row.key, row.slot_at, new.result, new.reason, detail)
 
 
-def _outbound(message: Message, *, buttons: bool) -> Outbound:
+def _outbound(message: Message, progress: Progress, on_part: OnPart, *, buttons: bool) -> Outbound:
     """The message as the channel gets it; without buttons, its last line says what to type instead."""
-    text = REPEAT_MARK + message.text if message.possibly_repeated else message.text
-    if message.buttons and not buttons:
-        return Outbound(message.id, f"{text}\n{typed_buttons(message.buttons)}", (), message.possibly_repeated)
+    text = REPEAT_MARK + message.text if progress.unsure else message.text
     pressed = tuple(Button(label, data) for label, data in message.buttons)
-    return Outbound(message.id, text, pressed, message.possibly_repeated)
+    if pressed and not buttons:
+        text, pressed = f"{text}\n{typed_buttons(message.buttons)}", ()
+    return Outbound(message.id, text, pressed, progress.unsure, progress.parts, on_part)
 
 
 def held_timer(agent: str, until: Instant) -> Timer:

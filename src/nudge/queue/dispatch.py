@@ -282,7 +282,7 @@ class Dispatcher:
             with suppress(TimerChangedError):
                 await firing.fail(error, self._clock.now(), self._on_failure)
         finally:
-            self._pace.note(timer, now, progressed=firing.progressed)
+            self._pace.note(timer, now, worked=firing.worked)
 
     async def _hand_back(self) -> None:
         """Wait ten seconds for running handlers. Those cancelled then have written nothing and run again later."""

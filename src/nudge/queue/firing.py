@@ -107,8 +107,11 @@ class Settlement:
 class Firing:
     """One due timer, in the hands of its handler. `now` was read once, when the timer was picked up.
 
-    A handler that raises is retried by `policy`, which it may change before it raises. `in_batch`: other firings share
-    the transaction that is open around it. `surely`: if this one cannot be settled, that transaction fails.
+    A handler that raises is retried by `policy`, which it may change before it raises. One that has got something done
+    before says so in `progressed`: its failure then counts as the first, and the next wait is short again.
+
+    `in_batch`: other firings share the transaction that is open around it. `surely`: if this one cannot be settled,
+    that transaction fails.
     """
 
     def __init__(
@@ -128,7 +131,9 @@ class Firing:
         self.settled = False
         self.policy = Policy.TIMER
         self.progressed = False
-        """Whether it got something done. What it records as final counts; a handler without outcomes says so itself."""
+        self.worked = False
+        """Whether there was something to do, so that it may come back at once. One that records how an occurrence ended
+        has worked; a handler without outcomes says so itself."""
         self.comes_back = False
         """Whether its next time is now."""
         self._occurrence: tuple[str, Instant] | None = None
@@ -174,7 +179,7 @@ class Firing:
                 raise AlreadySettledError(settlement.following)
             await self._finish(settlement)
         self.settled = True
-        self.progressed = self.progressed or (settlement.recorded is not None and settlement.recorded.final)
+        self.worked = self.worked or (settlement.recorded is not None and settlement.recorded.final)
         self.comes_back = settlement.following is not None and settlement.following.due_at <= self.now
         if self._store.timers.times_set != set_before:
             self._after_commit()
@@ -187,6 +192,16 @@ class Firing:
             await self._store.lanes.assert_held(self._lease)
             yield
 
+    @property
+    def failures(self) -> int:
+        """How often it has failed since it last got something done."""
+        return 0 if self.progressed else self.timer.attempts
+
+    def wait_after(self, error: Exception) -> float:
+        """Seconds until it is retried if it fails with this error."""
+        asked = error.retry_after if isinstance(error, RetryableError) else None
+        return delay(self.failures, self.policy, asked)
+
     async def move_on(self, following: Timer | None) -> None:
         """Skip an occurrence that already has its outcome."""
         async with self._store.transaction():
@@ -197,15 +212,15 @@ class Firing:
 
     async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
         """Retry later, counted from `now`, and record it. If the hook fails too, the rest is still written."""
-        asked = error.retry_after if isinstance(error, RetryableError) else None
-        pushed = self.timer.pushed_out(now, delay(self.timer.attempts, self.policy, asked))
+        before = self.failures
+        pushed = replace(self.timer, attempts=before).pushed_out(now, self.wait_after(error))
         reason = redact(str(error) or type(error).__name__)
         settlement = Settlement(self.timer, now, self._occurrence)
         settlement.outcome(
             Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
         )
         settlement.following = pushed
-        if self.timer.attempts == (QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
+        if before == (QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
             settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason.rstrip('.')}. Check logs.")
         if not (hook and settlement.lines):
             await self._push_out(settlement)
@@ -251,10 +266,10 @@ class Pace:
     def spins(self, timer: Timer) -> bool:
         return self._times(timer) >= MOST_AT_ONCE
 
-    def note(self, timer: Timer, now: Instant, *, progressed: bool) -> None:
+    def note(self, timer: Timer, now: Instant, *, worked: bool) -> None:
         """It fired at that time."""
         name = (timer.agent, timer.key)
-        if progressed:
+        if worked:
             self._idle.pop(name, None)
             return
         self._idle[name] = (now, self._times(timer) + 1)

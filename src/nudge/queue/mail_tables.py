@@ -127,9 +127,10 @@ class OutboxTable:
         }
         return int((await self._db.returning("outbox_put", params))["id"])
 
-    async def pending(self, agent: str, limit: int = 100) -> Sequence[Message]:
-        """What waits to be sent, or was being sent when the process died, in order."""
-        return [_message(row) for row in await self._db.all("outbox_pending", {"agent": agent, "limit": limit})]
+    async def pending(self, agent: str, limit: int = 100, *, after: int = 0) -> Sequence[Message]:
+        """What waits to be sent, may have to be sent again, or was being sent when the process died, in order."""
+        params = {"agent": agent, "limit": limit, "after": after}
+        return [_message(row) for row in await self._db.all("outbox_pending", params)]
 
     async def mark(
         self,
@@ -138,21 +139,34 @@ class OutboxTable:
         *,
         sent_at: Instant | None = None,
         error: str = "",
-        receipt: Sequence[str] = (),
+        receipt: Sequence[str] | None = None,
         possibly_repeated: bool | None = None,
+        retry_at: Instant | None = None,
     ) -> None:
+        """Write how far it is. Without a `receipt`, the parts that have arrived stay as they are."""
         params = {
             "id": message_id,
             "state": state.value,
             "sent_at": sent_at,
             "error": error,
-            "receipt": json.dumps(list(receipt)),
+            "receipt": None if receipt is None else json.dumps(list(receipt)),
             "possibly_repeated": None if possibly_repeated is None else int(possibly_repeated),
+            "retry_at": retry_at,
         }
         async with self._db.transaction():
             await self._db.run("outbox_mark", params)
-            for one in receipt:
+            for one in receipt or ():
                 await self._db.run("outbox_receipt", {"id": message_id, "receipt": one})
+
+    async def arrived(self, message_id: int, receipt: Sequence[str]) -> None:
+        """Parts of a long message have arrived, by the channel's ids; the others are still to be sent."""
+        async with self._db.transaction():
+            await self._db.run("outbox_arrived", {"id": message_id, "receipt": json.dumps(list(receipt))})
+            await self._db.run("outbox_receipt", {"id": message_id, "receipt": receipt[-1]})
+
+    async def wait(self, message_id: int, until: Instant) -> None:
+        """It must not go out before then; how late it is counts from there."""
+        await self._db.run("outbox_wait", {"id": message_id, "until": until})
 
     async def get(self, message_id: int) -> Message | None:
         row = await self._db.one("outbox_get", {"id": message_id})
@@ -189,5 +203,7 @@ def _message(row: Row) -> Message:
         topic=row["topic"],
         key=row["key"],
         slot_at=row["slot_at"],
+        ready_at=row["ready_at"],
+        retry_at=row["retry_at"],
         id=row["id"],
     )

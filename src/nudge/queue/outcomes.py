@@ -31,7 +31,7 @@ MEANING: Mapping[Result, str] = {
     Result.DEFERRED: "A rule of restraint moved it to a later time.",
     Result.MISSED: "It was too late to be of use any more.",
     Result.FAILED: "An error stopped it.",
-    Result.UNKNOWN: "The process died while it was being sent; nobody can say whether it arrived.",
+    Result.UNKNOWN: "It was being sent, and nobody can say whether it arrived.",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nudge.database import Database, Row
@@ -216,9 +216,25 @@ class OutcomeTable:
             return True
         return await self._db.run("outcomes_record", params) > 0
 
-    async def amend(self, agent: str, key: str, slot_at: Instant, result: Result, reason: str) -> bool:
-        """Correct an outcome after the fact: the sending of what had fired turned out otherwise."""
-        params = {"agent": agent, "key": key, "slot_at": slot_at, "result": result.value, "reason": reason}
+    async def amend(
+        self,
+        agent: str,
+        key: str,
+        slot_at: Instant,
+        result: Result,
+        reason: str,
+        detail: Mapping[str, Any] | None = None,
+    ) -> bool:
+        """Correct an outcome after the fact: the sending of what had fired turned out otherwise. Without a `detail`,
+        the one that is there stays."""
+        params = {
+            "agent": agent,
+            "key": key,
+            "slot_at": slot_at,
+            "result": result.value,
+            "reason": reason,
+            "detail": None if detail is None else json.dumps(dict(detail), ensure_ascii=False),
+        }
         return await self._db.run("outcomes_amend", params) > 0
 
     async def get(self, agent: str, key: str, slot_at: Instant) -> Outcome | None:

@@ -12,10 +12,13 @@ from dataclasses import replace
 from hashlib import blake2s
 from typing import Any, Final
 
+from nudge.defaults import SHORTEST_BY_MODEL, SHORTEST_TO_PERSON
+from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
 from nudge.reminders.fields import FieldError, FieldPart, read_record, write_record
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
+from nudge.reminders.slots import shortest_gap
 from nudge.reminders.text import check_template, literal
 from nudge.reminders.timing import read_interval, read_timing, read_until, read_when
 from nudge.schedules import WAYS, WAYS_IN_WORDS, AnySchedule
@@ -52,7 +55,7 @@ def make_reminder(
     """The reminder that was asked for, or a usage error. `zone` is the person's, for a schedule that names none."""
     values = read_record(_PLAIN, {name: value for name, value in definition.items() if name != "schedule"})
     condition: Condition | None = values.get("condition")
-    if source is Source.CHAT:
+    if source.talked:
         if condition is not None and condition.command is not None:
             raise UsageError("A chat cannot set a command.", next_step="Use 'nudge reminder add --condition' instead.")
         values["message"] = literal(values["message"])
@@ -158,8 +161,9 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _checked(reminder: Reminder) -> Reminder:
-    """Refuse what does not go together, and a message with variables that do not exist."""
+    """Refuse what does not go together, what comes too often, and a message with variables that do not exist."""
     check_template(reminder.message)
+    _check_pace(reminder)
     condition = reminder.condition
     if reminder.chain is not None and _waits(condition):
         raise UsageError("A chain asks several times, but mode once fires once.", next_step="Leave one of them out.")
@@ -169,6 +173,23 @@ def _checked(reminder: Reminder) -> Reminder:
             next_step="Use a command as its condition, or send it to the agent.",
         )
     return reminder
+
+
+def _check_pace(reminder: Reminder) -> None:
+    """Refuse what would reach the person too often. What they set comes at its time whatever the hour, so this is the
+    only limit on it. What has ended reaches nobody."""
+    if not reminder.to_person or reminder.status.ended:
+        return
+    by_model = reminder.source is Source.MODEL
+    shortest = SHORTEST_BY_MODEL if by_model else SHORTEST_TO_PERSON
+    gap = shortest_gap(reminder)
+    if gap is not None and gap < shortest:
+        most = format_duration(shortest)
+        who = "A reminder that a model sets" if by_model else "A reminder to you"
+        raise UsageError(
+            f"{who} can come every {most} at most, and this one would come every {format_duration(gap)}.",
+            next_step=f"Choose {most} or more.",
+        )
 
 
 def _waits(condition: Condition | None) -> bool:

@@ -13,7 +13,9 @@ from nudge.attention.rules import Attention, Candidate, Defer, Kind, Refuse, dec
 from nudge.instants import Instant
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outbox import Drop, Message, Wait
+from nudge.queue.timers import late_by
 from nudge.reminders.reminder import Mode, Reminder, Source
+from nudge.reminders.slots import limit_of
 from nudge.reminders.store import ReminderStore
 
 SENDER = "nudge-reminder"
@@ -123,7 +125,15 @@ class SecondLook:
             case Refuse(rule):
                 return Drop(rule.sentence)
             case _:
-                return None
+                return Drop(missed=True) if await self._is_too_late(message, now) else None
+
+    async def _is_too_late(self, message: Message, now: Instant) -> bool:
+        """By the reminder's own policy. What the person chose to wait for does not count."""
+        reminder = await self._store.reminders.get(message.reminder_id) if message.reminder_id else None
+        if reminder is None:
+            return False
+        limit = limit_of(reminder, message.slot_at or message.created_at)
+        return limit.too_late(late_by(message.waiting_since, now))
 
     async def _candidate(self, message: Message) -> Candidate:
         """What it was written as. A bedtime message is useless in the morning, and so is an idea of the coach's on the

@@ -74,11 +74,19 @@ class Source(StrEnum):
     ROLE = "role"
     FILE = "file"
     CHAT = "chat"
+    MODEL = "model"
+    """A model set it in a conversation, at a time that the person did not name. Its limits are in
+    `nudge.defaults`."""
     IMPORT = "import"
 
     @property
     def follows_a_file(self) -> bool:
         return self in (Source.ROLE, Source.FILE)
+
+    @property
+    def talked(self) -> bool:
+        """Whether it comes from a conversation, where nobody writes variables or commands."""
+        return self in (Source.CHAT, Source.MODEL)
 
 
 class Mode(StrEnum):

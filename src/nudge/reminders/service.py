@@ -8,8 +8,9 @@ from zoneinfo import ZoneInfo
 
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
+from nudge.defaults import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
-from nudge.instants import DAY, Instant
+from nudge.instants import DAY, Instant, local_date, start_of_day
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
@@ -97,6 +98,8 @@ class Reminders:
             raise schedule_over()
         async with self._store.transaction():
             await self._refuse_taken_name(reminder.agent, reminder.name)
+            if reminder.source is Source.MODEL:
+                await self._refuse_too_many(reminder.agent, now)
             for _ in range(_TRIES):
                 added = replace(reminder, id=self._new_id())
                 if await self._store.reminders.add(added):
@@ -262,6 +265,21 @@ class Reminders:
         after = await change(self._store, (await self.get(id_or_name)).id, now, step)
         timer = await self.timer(after)
         return Timed(after, None if timer is None else timer.due_at)
+
+    async def _refuse_too_many(self, agent: str, now: Instant) -> None:
+        """What a model schedules is its own idea of what the person wants, so there is only so much of it."""
+        zone = self.zone(agent)
+        active, today = await self._store.reminders.by_model(agent, start_of_day(local_date(now, zone), zone))
+        if active >= MOST_BY_MODEL:
+            raise UsageError(
+                f"I have set {active} reminders for you that are still active, and that is my limit.",
+                next_step="Cancel one with /cancel, or set this one yourself with /remind.",
+            )
+        if today >= MOST_A_DAY_BY_MODEL:
+            raise UsageError(
+                f"I have set {today} reminders for you today, and that is my limit for a day.",
+                next_step="Set this one yourself with /remind.",
+            )
 
     async def _refuse_taken_name(self, agent: str, name: str) -> None:
         for other in await self._store.reminders.named(name, agent) if name else ():

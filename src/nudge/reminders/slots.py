@@ -7,15 +7,18 @@ schedule's own grid, however late this one was.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 from nudge.instants import HOUR, Instant
 from nudge.queue.timers import late_by
-from nudge.reminders.reminder import Late, Reminder, Status
+from nudge.reminders.reminder import Late, Mode, Reminder, Status
 from nudge.schedules import Every, occurrences
 
 _COUNTED: Final = 100
 """So many missed slots are counted one by one; nobody needs to know whether it was more."""
+_COMPARED: Final = 32
+"""So many coming times of a rule are compared. One that is slow for so long and fast afterwards is not worth more."""
 LONGEST_DEFAULT: Final = 2 * HOUR
 
 DUE_ONCE: Final = "It was a one-time reminder."
@@ -41,14 +44,14 @@ def due(reminder: Reminder, slot_at: Instant, now: Instant, *, moved_to: Instant
     """
     if moved_to is not None:
         late_us = late_by(moved_to, now)
-        return Due(slot_at, 0, late_us, _limit(reminder, slot_at).too_late(late_us))
+        return Due(slot_at, 0, late_us, limit_of(reminder, slot_at).too_late(late_us))
     main = _latest_after(reminder, slot_at, now)
     latest, starts_chain = main or slot_at, main is not None
     if main is None and _is_between_asks(reminder) and now > slot_at:
         latest = Instant(slot_at + (now - slot_at) // reminder.asks_every * reminder.asks_every)
     late_us = late_by(latest, now)
     collapsed = 0 if latest == slot_at else _count(reminder, slot_at, latest, main is not None)
-    return Due(latest, collapsed, late_us, _limit(reminder, latest).too_late(late_us), starts_chain)
+    return Due(latest, collapsed, late_us, limit_of(reminder, latest).too_late(late_us), starts_chain)
 
 
 def after_firing(reminder: Reminder, slot_at: Instant, now: Instant, ends: str = "") -> tuple[Reminder, Instant | None]:
@@ -147,6 +150,22 @@ def _count(reminder: Reminder, slot_at: Instant, latest: Instant, by_schedule: b
     return len(occurrences(reminder.schedule, slot_at, latest, _COUNTED, reminder.zone))
 
 
+def shortest_gap(reminder: Reminder) -> int | None:
+    """The shortest time between two of its messages, in microseconds; None if it comes once, or waits to be idle."""
+    gaps = [reminder.rhythm] if reminder.chain is not None and reminder.chain > 1 and reminder.rhythm else []
+    waits = reminder.condition is not None and reminder.condition.mode is Mode.ONCE
+    if isinstance(reminder.schedule, Every) and not waits:
+        gaps.append(reminder.schedule.interval_us)
+    elif not (reminder.one_shot or reminder.idle or waits):
+        times: list[Instant] = []
+        following = reminder.schedule.next_after(reminder.created_at, reminder.zone)
+        while following is not None and len(times) < _COMPARED:
+            times.append(following)
+            following = reminder.schedule.next_after(following, reminder.zone)
+        gaps += [later - earlier for earlier, later in pairwise(times)]
+    return min(gaps, default=None)
+
+
 def default_limit(gap_us: int | None) -> Late:
     """The limit of a recurring reminder: half the gap to its next time, at most two hours.
 
@@ -155,7 +174,8 @@ def default_limit(gap_us: int | None) -> Late:
     return Late(LONGEST_DEFAULT if gap_us is None else min(gap_us // 2, LONGEST_DEFAULT))
 
 
-def _limit(reminder: Reminder, slot_at: Instant) -> Late:
+def limit_of(reminder: Reminder, slot_at: Instant) -> Late:
+    """How late the occurrence may be delivered."""
     if reminder.late is not None:
         return reminder.late
     if reminder.one_shot or reminder.idle:

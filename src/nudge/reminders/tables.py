@@ -121,6 +121,20 @@ class ReminderTable:
         rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
         return [_reminder(row) for row in rows]
 
+    async def by_model(self, agent: str, since: Instant) -> tuple[int, int]:
+        """How many a model set that can still fire, and how many it has set since then."""
+        row = await self._db.one("reminders_by_model", {"agent": agent, "since": since})
+        assert row is not None
+        return int(row["active"]), int(row["made"])
+
+    async def active_ids(self) -> Sequence[tuple[str, bool]]:
+        """Every active reminder, and whether it has a timer."""
+        return [(row["id"], row["key"] is not None) for row in await self._db.all("reminders_active_ids", {})]
+
+    async def end(self, reminder_id: str, reason: str) -> None:
+        """For one that cannot be read: whoever can read it uses `save_state`."""
+        await self._db.run("reminders_end", {"id": reminder_id, "reason": reason})
+
     async def cancel_all(self, agent: str, reason: str) -> int:
         """Of an agent that goes. What its role asked for is forgotten, so that it can come back with the agent."""
         return await self._db.run("reminders_cancel_all", {"agent": agent, "reason": reason})

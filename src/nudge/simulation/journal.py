@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from nudge.attention.requests import ASK_AGAIN
 from nudge.database import Database
@@ -109,8 +109,16 @@ class _Outcomes(OutcomeTable):
             self._journal.note(outcome)
         return recorded
 
-    async def amend(self, agent: str, key: str, slot_at: Instant, result: Result, reason: str) -> bool:
-        amended = await super().amend(agent, key, slot_at, result, reason)
+    async def amend(
+        self,
+        agent: str,
+        key: str,
+        slot_at: Instant,
+        result: Result,
+        reason: str,
+        detail: Mapping[str, Any] | None = None,
+    ) -> bool:
+        amended = await super().amend(agent, key, slot_at, result, reason, detail)
         row = await self.get(agent, key, slot_at) if amended else None
         if row is not None:
             self._journal.note(row)

@@ -116,13 +116,15 @@ class Spending:
         starts_task: bool | None = None,
         min_tokens: int | None = None,
         caching: Caching = Caching.SHORT,
+        searches: int = 0,
         attempt_id: str = "",
         now: Moment | None = None,
     ) -> HoldBlock:
         """Hold the worst case of a call for an `async with` block, and settle it when the block ends.
 
         `input_bound` must be no less than the tokens of the input. `max_tokens` is clamped to what the money covers,
-        but not below `min_tokens` (by default a fourth of it). Without a `model` the purpose chooses it. A call that
+        but not below `min_tokens` (by default a fourth of it). `searches` is how many web searches the service may do
+        itself. Without a `model` the purpose chooses it. A call that
         starts a task is refused while the agent winds down; heartbeats and briefings do unless `starts_task` says
         otherwise. The same `attempt_id` again gives the same hold.
 
@@ -132,7 +134,7 @@ class Spending:
         """
         asked = model or self.routes.model(self.budgets.plan.tier, purpose)
         least = max(MIN_TOKENS, max_tokens // LEAST_SHARE) if min_tokens is None else min_tokens
-        call = Call(self._prices.quote(asked).price, input_bound, max_tokens, least, Caching(caching))
+        call = Call(self._prices.quote(asked).price, input_bound, max_tokens, least, Caching(caching), searches)
         attempt = Attempt(attempt_id or secrets.token_hex(12), call, agent, asked, str(purpose), run)
         starts = purpose in STARTS_TASK if starts_task is None else starts_task
         return HoldBlock(self, attempt, starts, None if now is None else as_instant(now))

@@ -135,16 +135,17 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that wants to start, with the price of its model."""
+    """A call that wants to start, with the price of its model. The service may do up to `searches` web searches."""
 
     price: Price
     input_tokens: int
     max_tokens: int
     min_tokens: int = MIN_TOKENS
     caching: Caching = Caching.SHORT
+    searches: int = 0
 
     def __post_init__(self) -> None:
-        least = ((self.input_tokens, 0), (self.max_tokens, 1), (self.min_tokens, 1))
+        least = ((self.input_tokens, 0), (self.max_tokens, 1), (self.min_tokens, 1), (self.searches, 0))
         if any(not is_whole(tokens) or tokens < limit for tokens, limit in least):
             raise UsageError(
                 f"A call cannot have {self.input_tokens} input tokens and {self.min_tokens} to {self.max_tokens} "
@@ -154,10 +155,16 @@ class Call:
 
     @property
     def input_cost(self) -> Micros:
-        return self.price.input_cost(self.input_tokens, self.caching)
+        return self.worst_case(0)
 
     def worst_case(self, max_tokens: int) -> Micros:
-        return self.price.worst_case(self.input_tokens, max_tokens, self.caching)
+        tokens = self.price.worst_case(self.input_tokens, max_tokens, self.caching)
+        return tokens + self.price.search_cost(self.searches)
+
+    def most_tokens(self, room: Micros) -> int:
+        """The most output tokens, up to what was asked for, whose worst case that much money covers."""
+        left = room - self.price.search_cost(self.searches)
+        return self.price.fit_max_tokens(self.input_tokens, left, self.max_tokens, self.caching)
 
     @property
     def least_tokens(self) -> int:
@@ -181,7 +188,7 @@ def decide(accounts: Sequence[Account], call: Call) -> Decision:
     asked again. What not even that could fit is refused.
     """
     room = available(accounts)
-    most = call.price.fit_max_tokens(call.input_tokens, room, call.max_tokens, call.caching)
+    most = call.most_tokens(room)
     if most >= call.least_tokens and (amount := call.worst_case(most)) <= room:
         return Decision(Answer.GRANTED, most, amount)
     least = call.worst_case(call.least_tokens)

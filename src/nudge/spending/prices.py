@@ -23,6 +23,9 @@ from nudge.spending.money import Micros, Money, parse_money
 from nudge.tokens import TokenUse, token_use
 
 MILLION = 1_000_000
+THOUSAND = 1_000
+WEB_SEARCHES = "10.00"
+"""Dollars for a thousand web searches by the service itself, at every provider whose price was read."""
 
 
 class Caching(StrEnum):
@@ -68,18 +71,23 @@ KINDS = tuple(field.name for field in fields(Rates))
 @dataclass(frozen=True, slots=True)
 class Price:
     """What one model costs. Where `long` is set it holds for the whole call, output included, as soon as the prompt is
-    longer than `over` tokens; a prompt of exactly `over` tokens still has the base rates."""
+    longer than `over` tokens; a prompt of exactly `over` tokens still has the base rates. `searches` is what a thousand
+    web searches by the service cost."""
 
     base: Rates
     long: Rates | None = None
     over: int = 0
+    searches: Micros = 0
 
     def rates(self, prompt_tokens: int) -> Rates:
         return self.long if self.long is not None and prompt_tokens > self.over else self.base
 
     def cost(self, use: TokenUse) -> Micros:
         """The cost of a call that came back."""
-        return self.rates(use.prompt).cost(use)
+        return self.rates(use.prompt).cost(use) + self.search_cost(use.searches)
+
+    def search_cost(self, searches: int) -> Micros:
+        return -(-self.searches * searches // THOUSAND)
 
     def input_cost(self, input_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
         """The most that the input of a call can cost: what a call that breaks off is charged."""
@@ -105,7 +113,8 @@ class Price:
 def dearest(prices: list[Price]) -> Price:
     """A price that is nowhere below any of these, kind by kind, long prompts included."""
     every = [rates for price in prices for rates in (price.base, price.long) if rates is not None]
-    return Price(Rates(**{kind: max(getattr(rates, kind) for rates in every) for kind in KINDS}))
+    rates = Rates(**{kind: max(getattr(rates, kind) for rates in every) for kind in KINDS})
+    return Price(rates, searches=max(price.searches for price in prices))
 
 
 def _up(millionths: int) -> Micros:
@@ -116,7 +125,7 @@ STALE_AFTER_DAYS = 90
 
 _DATED = re.compile(r"(.+?)(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2})|-latest)")
 _TABLE_KEYS = {"read", "source", "models", "weights"}
-_MODEL_KEYS = {*KINDS, "family", "aliases", "long_context"}
+_MODEL_KEYS = {*KINDS, "family", "aliases", "long_context", "web_search"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,14 +244,15 @@ def lay_over(base: Mapping[str, Any], overlay: Mapping[str, Any]) -> dict[str, A
 
 def _price(name: str, model: Mapping[str, Any]) -> Price:
     base = _rates(f"model {name}", model)
+    searches = _rate(f"model {name}", "web_search", model.get("web_search", WEB_SEARCHES))
     long = model.get("long_context")
     if long is None:
-        return Price(base)
+        return Price(base, searches=searches)
     _refuse_unknown(f"model {name}, long_context", long, {*KINDS, "over"})
     over = long.get("over")
     if isinstance(over, bool) or not isinstance(over, int) or over < 0:
         raise ConfigError(f"model {name}: long_context needs `over`, a number of tokens.")
-    return Price(base, _rates(f"model {name}, long_context", long), over)
+    return Price(base, _rates(f"model {name}, long_context", long), over, searches)
 
 
 def _rates(where: str, stated: Mapping[str, Any]) -> Rates:
@@ -377,11 +387,11 @@ def _moved(price: Price, wanted: Mapping[str, int]) -> Price:
             rates[kind] = _in_proportion(getattr(price.base, kind), wanted["input"], price.base.input)
     base = replace(price.base, **rates)
     if price.long is None:
-        return Price(base)
+        return replace(price, base=base)
     long = {
         kind: _in_proportion(getattr(price.long, kind), rate, getattr(price.base, kind)) for kind, rate in rates.items()
     }
-    return Price(base, replace(price.long, **long), price.over)
+    return replace(price, base=base, long=replace(price.long, **long))
 
 
 def _in_proportion(rate: int, new: int, old: int) -> int:

@@ -9,6 +9,10 @@ each is a savepoint inside the same SQLite transaction, one after the other, so 
 disturbs nobody. No task goes on before the commit is on the disk; if that fails, all of them fail. Until then nobody
 else sees what they wrote: reads outside a transaction use a second connection meanwhile. A task that is alone commits
 at once.
+
+**The file under us.** A file that is removed or replaced while it is open takes everything written to it along. So each
+transaction and each read looks whether the path still leads to the file that was opened. What is gone is refused; a
+daemon, which `keeps` its database, writes a removed one back from what it has open.
 """
 
 from __future__ import annotations
@@ -18,14 +22,14 @@ import sqlite3
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nudge.database import NothingChangedError, Probe, Row, storable
-from nudge.errors import StoreCorruptError, StoreError, StoreFullError, StoreNewerError
+from nudge.errors import StoreDamagedError, StoreError, StoreFullError, StoreGoneError, StoreNewerError
 from nudge.stores.blocks import latest_version, migrations, sqlite_blocks, statements
 
 if TYPE_CHECKING:
@@ -65,6 +69,12 @@ class SqliteDatabase:
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.probe: Probe | None = None
         self.path = path
+        self.keeps = False
+        self.on_trouble: Callable[[StoreError], None] | None = None
+        """Told of a damaged or replaced file, which only a new start can help."""
+        self.on_put_back: Callable[[], None] | None = None
+        self._identity = _identity(path)
+        self._log_identity: tuple[int, int] | None = None
         self._connection = connection
         self._blocks = sqlite_blocks()
         self._mine: ContextVar[_Transaction | None] = ContextVar("transaction", default=None)
@@ -78,19 +88,13 @@ class SqliteDatabase:
         """Open or create the file and bring its schema up to date. ":memory:" is a database that nobody else sees."""
         if path != ":memory:":
             _make_private(path)
-        connection: sqlite3.Connection | None = None
+        connection = _connected(path)
         try:
-            connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
-            connection.row_factory = sqlite3.Row
-            connection.execute("PRAGMA foreign_keys = ON")
-            if path != ":memory:":
-                _write_ahead_log(connection)
-            connection.execute("PRAGMA synchronous = FULL")
             database = cls(connection, path)
             database._migrate()
+            database._log_identity = _identity(f"{path}-wal")
         except BaseException as error:
-            if connection is not None:
-                connection.close()
+            connection.close()
             if isinstance(error, sqlite3.Error):
                 raise _translated(error, path) from error
             raise
@@ -130,7 +134,10 @@ class SqliteDatabase:
         return int(row["version"])
 
     async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
-        if self._joined or (self._open is None and self._group is None):
+        if self._open is None and self._group is None:
+            self._look_at_file()
+            return self._fetched(block, params, self._connection)
+        if self._joined:
             return self._fetched(block, params, self._connection)
         return await self._committed(block, params)
 
@@ -150,7 +157,7 @@ class SqliteDatabase:
         try:
             return self._executed(block, params, connection).fetchall()
         except sqlite3.Error as error:
-            raise _translated(error, self.path) from error
+            raise self._refused(error) from error
 
     async def one(self, block: str, params: Mapping[str, Any]) -> Row | None:
         rows = await self.all(block, params)
@@ -213,7 +220,7 @@ class SqliteDatabase:
             self._connection.executemany(self._blocks[block], params)
         except sqlite3.Error as error:
             self._break()
-            raise _translated(error, self.path) from error
+            raise self._refused(error) from error
         except BaseException:
             self._break()
             raise
@@ -236,7 +243,7 @@ class SqliteDatabase:
         except UnicodeEncodeError:
             return self._executed(block, storable(params), connection)
         except sqlite3.Error as error:
-            raise _translated(error, self.path) from error
+            raise self._refused(error) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[None]:
@@ -300,6 +307,7 @@ class SqliteDatabase:
         """The group that this transaction shares its commit with. The first member needs no savepoint: if it fails,
         there is nothing else to keep."""
         if self._group is None:
+            self._look_at_file()
             self._execute("BEGIN IMMEDIATE")
             self._group = _Group()
         elif self._group.size:
@@ -380,6 +388,9 @@ class SqliteDatabase:
                 self._connection.execute("ROLLBACK")
             _tell(group, error if isinstance(error, StoreError) else StoreError("What was written was not kept."))
             raise
+        if not self.keeps and self._is_gone():
+            _tell(group, gone := self._gone_error())
+            raise gone
         _tell(group, None)
         if self.probe:
             self.probe("committed")
@@ -388,7 +399,84 @@ class SqliteDatabase:
         try:
             self._connection.execute(sql)
         except sqlite3.Error as error:
-            raise _translated(error, self.path) from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: sqlite3.Error) -> StoreError:
+        refusal = _translated(error, self.path)
+        if isinstance(refusal, StoreDamagedError) and self.on_trouble is not None:
+            self.on_trouble(refusal)
+        return refusal
+
+    def _is_gone(self) -> bool:
+        return self._identity is not None and _identity(self.path) != self._identity
+
+    def _gone_error(self) -> StoreGoneError:
+        what = "was removed" if _identity(self.path) is None else "was replaced"
+        return StoreGoneError(
+            f"The database {self.path} {what} while it was in use. The last change may be lost.",
+            next_step="Look whether it is there, and do it again.",
+        )
+
+    def _look_at_file(self) -> None:
+        """Before anything is read or written: nothing may go into a file that nobody can open any more."""
+        if not self._is_gone():
+            return
+        if self.keeps and _identity(self.path) is None:
+            self._put_back()
+            return
+        error = self._gone_error()
+        if self.on_trouble is not None:
+            self.on_trouble(error)
+        raise error
+
+    def _put_back(self) -> None:
+        """Write the removed database again: everything that was committed is in the file that is still open. The old
+        write-ahead log goes first, as SQLite would take it for the new file's."""
+        path = Path(self.path)
+        part, whole = path.with_name(f"{path.name}.recovering"), path.with_name(f"{path.name}.recovered")
+        try:
+            self.copy_to(part)
+            part.replace(whole)
+            for suffix in ("-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            os.link(whole, path)  # never over a file that somebody has put there meanwhile
+            whole.unlink()
+            _sync(path.parent)
+            connection = _connected(self.path)
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"The database {self.path} was removed and cannot be written again ({error}).",
+                next_step=f"Check that {path.parent} exists and is yours, and has room.",
+            ) from error
+        if self._readers is not None:
+            self._readers.close()
+            self._readers = None
+        self._connection.close()
+        self._connection = connection
+        self._identity = _identity(self.path)
+        self._log_identity = _identity(f"{self.path}-wal")
+        if self.on_put_back is not None:
+            self.on_put_back()
+
+    def leave(self, target: Path) -> None:
+        """Another file is in our place: keep ours as `target`, and take our write-ahead log away from the new one."""
+        self.copy_to(target)
+        if _identity(f"{self.path}-wal") == self._log_identity:
+            for suffix in ("-wal", "-shm"):
+                Path(self.path + suffix).unlink(missing_ok=True)
+
+    def copy_to(self, target: Path) -> None:
+        """Everything that is committed, as one file."""
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            target.with_name(target.name + suffix).unlink(missing_ok=True)
+        _make_private(str(target))
+        copy = sqlite3.connect(target)
+        try:
+            self._connection.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            copy.close()
+        _sync(target)
 
     async def _turn(self) -> None:
         """Wait until no other task has a transaction open."""
@@ -411,15 +499,6 @@ class SqliteDatabase:
                 turn.set_result(None)
                 return
 
-    def examine(self) -> None:
-        """Read the whole file; raise StoreCorruptError if it is damaged inside."""
-        try:
-            verdict = self._connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-        except sqlite3.Error as error:
-            raise _translated(error, self.path) from error
-        if verdict != "ok":
-            raise _damaged(self.path, " ".join(verdict.split()))
-
     async def close(self) -> None:
         if self._group is not None and self._open is None:
             self._commit(self._group)
@@ -435,6 +514,56 @@ def _tell(group: _Group, error: StoreError | None) -> None:
                 waiting.set_result(None)
             else:
                 waiting.set_exception(error)
+
+
+def examine_file(path: str) -> None:
+    """Read the whole file, beside whoever uses it; raise StoreDamagedError if it is damaged inside."""
+    connection = _reader(path)
+    try:
+        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.Error as error:
+        raise _translated(error, path) from error
+    finally:
+        connection.close()
+    if verdict != "ok":
+        raise _damaged(path, " ".join(verdict.split()))
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file the path leads to; None where there is none."""
+    try:
+        found = os.stat(path)  # noqa: PTH116  (before every statement: a Path takes three times as long)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    """The connection that writes. What is deleted is overwritten, so that no free page tells of it."""
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        if path != ":memory:":
+            _write_ahead_log(connection)
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA secure_delete = ON")
+    except BaseException as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise _translated(error, path) from error
+        raise
+    return connection
 
 
 def _reader(path: str) -> sqlite3.Connection:
@@ -468,10 +597,10 @@ def _write_ahead_log(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _damaged(path: str, how: str) -> StoreCorruptError:
-    return StoreCorruptError(
+def _damaged(path: str, how: str) -> StoreDamagedError:
+    return StoreDamagedError(
         f"The database {path} is damaged ({how}).",
-        next_step="Run 'nudge doctor --fix' to keep it aside and start with an empty one.",
+        next_step="Run 'nudge doctor --fix', or start nudge: the file is kept, and what can be read is recovered.",
     )
 
 

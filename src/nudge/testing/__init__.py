@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
     from nudge.testing.life import Life, live
     from nudge.testing.openai_server import FakeOpenAI
+    from nudge.testing.responses_server import FakeResponses
     from nudge.testing.telegram_server import FakeTelegram
 
 __all__ = [
     "FakeAnthropic",
     "FakeOpenAI",
+    "FakeResponses",
     "FakeTelegram",
     "Fault",
     "FaultKind",
@@ -49,6 +51,7 @@ _LATER = {
     "live": "life",
     "FakeAnthropic": "anthropic_server",
     "FakeOpenAI": "openai_server",
+    "FakeResponses": "responses_server",
     "FakeTelegram": "telegram_server",
 }
 

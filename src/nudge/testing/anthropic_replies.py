@@ -31,7 +31,7 @@ def check(body: dict[str, Any]) -> None:
     if not body["messages"]:
         raise BadRequestError("messages: at least one message is required")
     for index, message in enumerate(body["messages"]):
-        if message.get("role") not in ("user", "assistant"):
+        if message.get("role") not in ("user", "assistant", *(["system"] if index else [])):
             raise BadRequestError(f"messages.{index}.role: Input should be 'user' or 'assistant'")
         if not _text_of(message.get("content")).strip():
             raise BadRequestError(f"messages.{index}: text content blocks must be non-empty")

@@ -15,10 +15,11 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from nudge.testing.anthropic_replies import cache_counts, check, error_body, event_of, message_of, stream_of
 from nudge.testing.loopback import serve
-from nudge.testing.model_server import Answer, BadRequestError, ModelServer, Reply
+from nudge.testing.model_server import Answer, BadRequestError, ModelServer, Reply, tokens_of
 
 API_KEY = "sk-ant-fake-key-of-nobody"
 _MODEL = {"type": "model", "id": "claude-fake", "display_name": "Fake", "created_at": "2026-01-01T00:00:00Z"}
@@ -47,7 +48,11 @@ class FakeAnthropic(ModelServer):
         shortest_cached: int = 1024,
         lacks: Sequence[str] = (),
     ) -> None:
-        super().__init__("/v1/messages", default, answer, lacks, _MODELS)
+        more = [
+            Route("/v1/messages/count_tokens", self._count, methods=["POST"]),
+            Route("/api/hello", self._hello, methods=["GET"]),
+        ]
+        super().__init__("/v1/messages", default, answer, lacks, _MODELS, more)
         self.api_key = api_key
         self._shortest_cached = shortest_cached
         self._cached: set[str] = set()
@@ -80,6 +85,13 @@ class FakeAnthropic(ModelServer):
     def _error(self, status: int, message: str, retry_after: float | str | None = None) -> Response:
         headers = {} if retry_after is None else {"retry-after": str(retry_after)}
         return JSONResponse(error_body(status, message), status_code=status, headers=headers)
+
+    async def _count(self, request: Request) -> Response:
+        refusal = self._check_key(request)
+        return refusal or JSONResponse({"input_tokens": tokens_of((await request.body()).decode("utf-8", "replace"))})
+
+    async def _hello(self, request: Request) -> Response:
+        return JSONResponse({"message": "hello"})
 
     def _forget(self) -> None:
         self._cached.clear()

@@ -21,8 +21,10 @@ class FaultKind(StrEnum):
     DROP = "drop"  # the connection is cut without an answer
     TRUNCATE = "truncate"  # the connection is cut in the middle of an answer
     BROKEN_JSON = "broken_json"  # 200 with a body that is no JSON
+    PAGE = "page"  # a page of something in between, with any status; `message` is its text
     CUT = "cut"  # a stream ends after some pieces, without a word about it
     GIVE_UP = "give_up"  # a stream ends after some pieces with an error
+    STALL = "stall"  # a stream says nothing more after some pieces, until the client goes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Fault:
 
     `on` limits it to one method of the service (any, if empty), and `after` lets that many calls pass first.
     `retry_after` goes where the service puts it; a text is sent as it is, so an HTTP date or nonsense can be tried too.
-    `pieces` of a stream come before it is cut or given up.
+    `pieces` of a stream come before it is cut or given up. `done`: the service does what it was asked, and fails then.
 
     >>> Fault.status_of(429, retry_after=7).retry_after
     7
@@ -44,12 +46,17 @@ class Fault:
     on: str = ""
     after: int = 0
     pieces: int = 0
+    done: bool = False
 
     @classmethod
     def status_of(
         cls, status: int, *, retry_after: float | str | None = None, message: str = "", on: str = "", after: int = 0
     ) -> Fault:
         return cls(FaultKind.STATUS, status, retry_after, message, on, after)
+
+    @classmethod
+    def page_of(cls, status: int, text: str = "<html><body>Sorry.</body></html>", *, on: str = "") -> Fault:
+        return cls(FaultKind.PAGE, status, message=text, on=on)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Fault:
@@ -88,6 +95,8 @@ class Faults:
         """Every kind but STATUS, whose body is the service's own. The answer of a cut connection goes nowhere."""
         if fault.kind is FaultKind.BROKEN_JSON:
             return Response('{"ok": true, "result": [', media_type="application/json")
+        if fault.kind is FaultKind.PAGE:
+            return Response(fault.message, fault.status, media_type="text/html")
         if fault.kind is FaultKind.TRUNCATE:
             return _Truncated(request)
         if fault.kind is FaultKind.HANG:

@@ -10,9 +10,10 @@ Tokens are a quarter of the bytes, rounded up.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -26,6 +27,7 @@ from nudge.testing.loopback import Bell, Loopback
 
 PIECE = 8
 """Characters of one piece of a stream."""
+_IN_STREAMS = (FaultKind.CUT, FaultKind.GIVE_UP, FaultKind.STALL)
 
 
 class BadRequestError(Exception):
@@ -75,7 +77,13 @@ class ModelServer(Loopback):
     cannot do: "tools", "json"."""
 
     def __init__(
-        self, path: str, default: Said, answer: Answer | None, lacks: Sequence[str], models: Mapping[str, Any]
+        self,
+        path: str,
+        default: Said,
+        answer: Answer | None,
+        lacks: Sequence[str],
+        models: Mapping[str, Any],
+        more: Sequence[Route] = (),
     ) -> None:
         self.bell = Bell()
         self.faults = Faults(self.bell)
@@ -85,10 +93,13 @@ class ModelServer(Loopback):
         self._models = models
         self._script: list[Reply] = []
         self._requests: list[dict[str, Any]] = []
+        self._served: list[dict[str, Any]] = []
+        self._abandoned = 0
         self.app = Starlette(
             routes=[
                 Route(path, self._ask, methods=["POST"]),
                 Route("/v1/models", self._list, methods=["GET"]),
+                *more,
                 Route("/control/reply", self._control_reply, methods=["POST"]),
                 Route("/control/fault", self._control_fault, methods=["POST"]),
                 Route("/control/reset", self._control_reset, methods=["POST"]),
@@ -109,6 +120,8 @@ class ModelServer(Loopback):
         with self.bell.lock:
             self._script.clear()
             self._requests.clear()
+            self._served.clear()
+            self._abandoned = 0
             self.faults.clear()
             self._forget()
 
@@ -117,6 +130,16 @@ class ModelServer(Loopback):
         """The bodies of all calls that came, failed ones too."""
         with self.bell.lock:
             return list(self._requests)
+
+    @property
+    def served(self) -> list[dict[str, Any]]:
+        """All answers that were given, each with its usage: what the service would bill. Streams count as a whole."""
+        with self.bell.lock:
+            return list(self._served)
+
+    def wait_for_abandoned(self, count: int, timeout: float = 10.0) -> bool:
+        """Whether that many clients have left a stalled stream. Blocks the thread, as `wait_for_requests` does."""
+        return self.bell.wait_for(lambda: self._abandoned >= count, timeout)
 
     def wait_for_requests(self, count: int, timeout: float = 10.0) -> list[dict[str, Any]]:
         """All bodies, once it is that many. Blocks the thread: use `asyncio.to_thread` in a coroutine."""
@@ -166,20 +189,22 @@ class ModelServer(Loopback):
         fault = self.faults.take("messages")
         if fault is not None and fault.kind is FaultKind.STATUS:
             return self._error(fault.status, fault.message, fault.retry_after)
-        if fault is not None and fault.kind not in (FaultKind.CUT, FaultKind.GIVE_UP):
+        if fault is not None and fault.kind not in _IN_STREAMS:
             return await self.faults.play(fault, request)
         try:
             self._check(body)
         except BadRequestError as wrong:
             return self._error(400, str(wrong))
         said = self._say(self._next_reply(body), body, number)
+        with self.bell.lock:
+            self._served.append(said)
         if not body.get("stream"):
             name = f"req_{number:06d}"
             return JSONResponse(said, headers={"request-id": name, "x-request-id": name})
         return StreamingResponse(self._streamed(self._events(said, body), fault), media_type="text/event-stream")
 
-    def _streamed(self, events: Iterator[tuple[str, bool]], fault: Fault | None) -> Iterator[str]:
-        """A stream, which with a fault ends after some pieces, with an error or without a word."""
+    async def _streamed(self, events: Iterator[tuple[str, bool]], fault: Fault | None) -> AsyncIterator[str]:
+        """A stream, which with a fault ends after some pieces, with an error or without a word, or does not end."""
         pieces = 0
         for event, is_piece in events:
             pieces += is_piece
@@ -188,6 +213,13 @@ class ModelServer(Loopback):
             yield event
         if fault is not None and fault.kind is FaultKind.GIVE_UP:
             yield self._error_event(fault.status, fault.message)
+        if fault is not None and fault.kind is FaultKind.STALL:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                with self.bell.lock:
+                    self._abandoned += 1
+                self.bell.ring()
 
     async def _list(self, request: Request) -> Response:
         refusal = self._check_key(request)

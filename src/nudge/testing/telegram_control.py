@@ -3,6 +3,7 @@
 POST /control/push    {"kind": "say" | "edit" | "forward" | "press" | "say_in_group" | "post_in_channel", "text": …}
                       or {"kind": "raw", "update": {…}}; answers {"update_id": …}
 POST /control/fault   {"kind": "status", "status": 429, "retry_after": 3, "on": "sendMessage", "times": 1}
+POST /control/heal    no fault that is still queued is played
 POST /control/rival   {"active": true}: every poll ends with 409
 POST /control/reset
 GET  /control/sent    ?at_least=N&timeout=S waits for that many; answers {"sent": [{"text": …, …}]}
@@ -45,6 +46,10 @@ def routes(telegram: FakeTelegram) -> list[Route]:
         telegram.fail(Fault.from_json(wanted), times)
         return JSONResponse({"queued": times})
 
+    async def heal(request: Request) -> Response:
+        telegram.heal()
+        return JSONResponse({})
+
     async def rival(request: Request) -> Response:
         telegram.let_rival_poll(bool((await request.json())["active"]))
         return JSONResponse({})
@@ -73,6 +78,7 @@ def routes(telegram: FakeTelegram) -> list[Route]:
     return [
         Route("/control/push", push, methods=["POST"]),
         Route("/control/fault", fault, methods=["POST"]),
+        Route("/control/heal", heal, methods=["POST"]),
         Route("/control/rival", rival, methods=["POST"]),
         Route("/control/reset", reset, methods=["POST"]),
         Route("/control/sent", sent, methods=["GET"]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl
@@ -84,6 +85,9 @@ class BotApi:
         with self.bell.lock:
             self.state.calls.append((method, params))
         fault = self.faults.take(method)
+        if fault is not None and fault.done:
+            with suppress(rules.BadRequestError, _RefusedError):
+                await self._methods[method.lower()](params, request)
         if fault is not None and fault.kind is FaultKind.STATUS:
             return _error(fault.status, fault.message or _DESCRIPTIONS.get(fault.status, "Error"), fault.retry_after)
         if fault is not None:

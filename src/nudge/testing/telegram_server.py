@@ -112,6 +112,10 @@ class FakeTelegram(Loopback):
     def fail(self, fault: Fault, times: int = 1) -> None:
         self._api.faults.add(fault, times)
 
+    def heal(self) -> None:
+        """No fault that is still queued is played."""
+        self._api.faults.clear()
+
     def block(self, user: int) -> None:
         """The person blocks the bot."""
         self._api.state.blocked.add(user)

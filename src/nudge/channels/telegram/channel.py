@@ -5,40 +5,28 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nudge.backoff import RetryClock
 from nudge.channels import Setup
-from nudge.channels.telegram.client import PUBLIC_API, TOKEN_STEP, BadRequestError, TelegramClient
+from nudge.channels.telegram.client import PUBLIC_API, TOKEN_STEP, BadRequestError, ConflictError, TelegramClient
 from nudge.channels.telegram.poller import LONG_POLL_SECONDS, STALL_MARGIN_SECONDS, Poller
-from nudge.channels.telegram.richtext import RichText, parse_markdown
+from nudge.channels.telegram.richtext import RichText, parse_markdown, utf16_before
 from nudge.channels.telegram.splitting import LIMIT, split
 from nudge.channels.telegram.updates import Cursor, Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
-from nudge.queue.channel import Button, Capabilities, Channel, Inbound, Outbound, Receipt, Updates
+from nudge.queue.channel import REPEAT_MARK, Button, Capabilities, Channel, Inbound, Outbound, Receipt, Updates
 
 SEND_SECONDS = 30.0
 BUTTON_DATA_BYTES = 64
 BUTTONS_IN_A_ROW = 3
 _CALLBACK_ANSWER_CHARACTERS = 100  # 200 code units are allowed, and a character may take two
-_REMEMBERED = 256
-
-
-@dataclass(slots=True)
-class _Sending:
-    """A message being sent: the parts still to go, and the ids of those that went."""
-
-    text: str
-    waiting: list[RichText]
-    done: list[str]
 
 
 class TelegramChannel(Channel):
     """Sends to one person and hears from the allowed accounts, which are the person's own.
 
-    Sending and polling have separate connections, so that cutting a dead poll cuts no message. A long message whose
-    later parts failed continues where it stopped when it is sent again under the same id.
+    Sending and polling have separate connections, so that cutting a dead poll cuts no message.
 
     >>> TelegramChannel("1:x", person=7, clock=None)
     TelegramChannel(person=7)
@@ -64,7 +52,6 @@ class TelegramChannel(Channel):
         self._bot = int(token.partition(":")[0])
         everybody = frozenset({person, *allowed})
         self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
-        self._begun: dict[int, _Sending] = {}
 
     def __repr__(self) -> str:
         return f"TelegramChannel(person={self._person})"
@@ -83,33 +70,25 @@ class TelegramChannel(Channel):
         if not message.text.strip():
             raise UsageError("An empty message cannot be sent.")
         keyboard = _keyboard(message.buttons)
-        sending = self._sending_of(message)
-        while sending.waiting:
-            part = sending.waiting[0]
-            number = await self._send_part(part, keyboard if len(sending.waiting) == 1 else None)
-            sending.done.append(number)
-            sending.waiting.pop(0)
-        del self._begun[message.id]
-        return Receipt(tuple(sending.done))
+        parts = _parts(_clean(message.body))
+        arrived = list(message.arrived)
+        for number in range(len(arrived), len(parts)):
+            part = parts[number]
+            if message.possibly_repeated and number == len(message.arrived):
+                part = await self._marked(part)
+            last = number == len(parts) - 1
+            arrived.append(await self._send_part(part, keyboard if last else None))
+            if not last:
+                await message.on_part(arrived[-1])
+        return Receipt(tuple(arrived))
 
-    def _sending_of(self, message: Outbound) -> _Sending:
-        """What is left to send. A mark that a repeat has in front goes before the part that may be repeated."""
-        text = _clean(message.text)
-        begun = self._begun.get(message.id)
-        if begun is not None and text.endswith(begun.text):
-            mark = text[: len(text) - len(begun.text)]
-            if mark:
-                first, *rest = begun.waiting
-                begun.waiting = [*_visible(split(first.after(mark))), *rest]
-                begun.text = text
-            return begun
-        while len(self._begun) >= _REMEMBERED:
-            del self._begun[next(iter(self._begun))]
-        rich = parse_markdown(text)
-        if not rich.text.strip():  # only markers, such as an empty code block
-            rich = RichText(text)
-        self._begun[message.id] = _Sending(text, _visible(split(rich)), [])
-        return self._begun[message.id]
+    async def _marked(self, part: RichText) -> RichText:
+        """The part with the words that it may be a repeat; they go ahead alone where they do not fit."""
+        marked = part.after(REPEAT_MARK)
+        if utf16_before(marked.text)[-1] <= LIMIT:
+            return marked
+        await self._send_part(RichText(REPEAT_MARK.strip()), None)
+        return part
 
     async def _send_part(self, part: RichText, keyboard: Mapping[str, Any] | None) -> str:
         """Previews are off: the service would fetch whatever address a text names."""
@@ -122,6 +101,8 @@ class TelegramChannel(Channel):
             if "can't parse entities" not in refusal.description:
                 raise
             result = await self._call("sendMessage", {**params, "text": part.text})
+        except ConflictError as conflict:  # about polls; whatever it means here, it is no refusal of the message
+            raise ChannelUnavailableError(str(conflict), maybe_sent=True) from None
         return str(result.get("message_id", "")) if isinstance(result, dict) else ""
 
     async def updates(self, cursor: str, wait_seconds: float) -> Updates:
@@ -184,9 +165,12 @@ def telegram_channel(setup: Setup) -> TelegramChannel:
     return TelegramChannel(token, person=allow[0], allowed=allow, clock=setup.clock, api_base=api_base)
 
 
-def _visible(parts: list[RichText]) -> list[RichText]:
-    """Without blank parts, which Telegram refuses."""
-    return [part for part in parts if part.text.strip()]
+def _parts(text: str) -> list[RichText]:
+    """The same for the same text, whenever it is sent. Without blank parts, which Telegram refuses."""
+    rich = parse_markdown(text)
+    if not rich.text.strip():  # only markers, such as an empty code block
+        rich = RichText(text)
+    return [part for part in split(rich) if part.text.strip()]
 
 
 def _keyboard(buttons: tuple[Button, ...]) -> dict[str, Any] | None:

@@ -26,7 +26,6 @@ CONNECT_SECONDS = 10.0
 TOKEN_STEP = "Get a token from @BotFather and put it into .env as TELEGRAM_BOT_TOKEN."  # noqa: S105
 _TOKEN = re.compile(r"[0-9]{1,19}:[A-Za-z0-9_-]+")
 _NEVER_LEFT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
-_MAY_HAVE_PASSED = frozenset({502, 504})  # a gateway that gave up waiting
 
 
 class BadRequestError(NudgeError):
@@ -160,12 +159,22 @@ def _proxy_of(url: httpx2.URL) -> str | None:
 def failure_of(status: int, body: Any, token: str) -> NudgeError:
     """The error of an answer that is not ok."""
     told: Mapping[str, Any] = body if isinstance(body, dict) else {}
-    description = str(told.get("description") or f"status {status}").replace(token, "<token>")[:300]
+    said = str(told.get("description") or "").replace(token, "<token>")[:300]
+    description = said or f"status {status}"
     if status in (401, 404):
         return NotConfiguredError(
             f"Telegram does not know this bot ({description}).",
             next_step=TOKEN_STEP,
         )
+    if status == 429:
+        return ChannelUnavailableError(
+            f"Telegram asks for a pause ({description}).", retry_after=_asked(told.get("parameters"))
+        )
+    if status >= 500 or not said:
+        # A gateway that gave up waiting, a server that failed behind the sending, or something in between that is not
+        # Telegram: the message may have arrived.
+        words = f" ({said})" if said else ""
+        return ChannelUnavailableError(f"Telegram answered {status}{words}.", maybe_sent=True)
     if status == 403:
         return ChannelRefusedError(
             f"Telegram does not deliver to this person ({description}).",
@@ -173,18 +182,12 @@ def failure_of(status: int, body: Any, token: str) -> NudgeError:
         )
     if status == 409:
         return ConflictError(description)
-    if status == 429:
-        return ChannelUnavailableError(
-            f"Telegram asks for a pause ({description}).", retry_after=_asked(told.get("parameters"))
-        )
     if status == 400 and "chat not found" in description.lower():
         return NotConfiguredError(
             "This bot has no chat with the person.",
             next_step="Open the bot in Telegram and press Start; check the person's id in nudge.toml.",
         )
-    if 400 <= status < 500:
-        return BadRequestError(description)
-    return ChannelUnavailableError(f"Telegram has a problem ({description}).", maybe_sent=status in _MAY_HAVE_PASSED)
+    return BadRequestError(description)
 
 
 def _asked(parameters: Any) -> float | None:

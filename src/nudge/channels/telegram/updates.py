@@ -21,6 +21,7 @@ QUIET_SECONDS = 6 * 86_400
 """The service continues with other ids after a week without updates; a day less, because clocks differ."""
 _CURSOR = re.compile(r"([0-9]{1,19}):([0-9]{1,19}):([0-9]{1,19})")
 
+_QUOTED = ("blockquote", "expandable_blockquote")
 _FORWARDED = ("forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name", "via_bot")
 _ATTACHMENTS = {
     "photo": "photo",
@@ -195,12 +196,34 @@ def _text_of(message: Mapping[str, Any]) -> str | None:
     """The words of a message. An attachment is named in brackets, so that a voice message gets an answer too."""
     text = message.get("text")
     if isinstance(text, str):
-        return _ADDRESSED.sub(r"\1", _clean(text))
+        return _ADDRESSED.sub(r"\1", _clean(_with_quotes(text, message.get("entities"))))
     for key, name in _ATTACHMENTS.items():
         if key in message:
             caption = message.get("caption")
-            return f"[{name}] {_clean(caption)}" if isinstance(caption, str) and caption else f"[{name}]"
+            if not isinstance(caption, str) or not caption:
+                return f"[{name}]"
+            return f"[{name}] {_clean(_with_quotes(caption, message.get('caption_entities')))}"
     return None
+
+
+def _with_quotes(text: str, entities: object) -> str:
+    """The text with each quotation in lines that begin with ">": the service marks them beside the text, by offsets in
+    UTF-16 code units. What cannot be read as such a mark changes nothing."""
+    marks = [one for one in entities if isinstance(one, dict)] if isinstance(entities, list) else []
+    spans = [(one.get("offset"), one.get("length")) for one in marks if one.get("type") in _QUOTED]
+    units = text.encode("utf-16-le", "surrogatepass")
+    for offset, length in sorted((o, n) for o, n in spans if _is_number(o) and _is_number(n))[::-1]:
+        start, end = 2 * offset, 2 * (offset + length)
+        if not 0 <= start < end <= len(units):
+            continue
+        before, quoted, after = (
+            part.decode("utf-16-le", "surrogatepass") for part in (units[:start], units[start:end], units[end:])
+        )
+        lines = "\n".join(f"> {line}" for line in quoted.strip("\n").split("\n"))
+        head = before if not before or before.endswith("\n") else f"{before}\n"
+        tail = after if not after or after.startswith("\n") else f"\n{after}"
+        units = f"{head}{lines}{tail}".encode("utf-16-le", "surrogatepass")
+    return units.decode("utf-16-le", "surrogatepass")
 
 
 def _clean(text: str) -> str:

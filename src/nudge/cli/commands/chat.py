@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     if holder_of(context.home) is None:
         from nudge.cli.commands import run as here
 
-        return here.run(argparse.Namespace(home=args.home, terminal=True, empty_database=False))
+        return here.run(argparse.Namespace(home=args.home, terminal=True))
     return _Client(context).run()
 
 

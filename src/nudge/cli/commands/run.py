@@ -17,11 +17,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="talk to the coach here, also if there is a bot token (creates a home if needed)",
     )
-    parser.add_argument(
-        "--empty-database",
-        action="store_true",
-        help="if the database is damaged, set it aside and start with an empty one",
-    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -36,4 +31,4 @@ def run(args: argparse.Namespace) -> int:
 
     from nudge.daemon.process import serve
 
-    return asyncio.run(serve(config, terminal=args.terminal, empty_database=args.empty_database))
+    return asyncio.run(serve(config, terminal=args.terminal))

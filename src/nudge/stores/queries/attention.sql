@@ -53,6 +53,7 @@ UPDATE attention SET
     critical_used = CASE WHEN critical_reset_date < :today THEN 1 ELSE critical_used + 1 END,
     critical_reset_date = CASE WHEN critical_reset_date < :today THEN :today ELSE critical_reset_date END
 WHERE agent = :agent
+  AND (:most = 0 OR critical_reset_date < :today OR critical_used < :most)
 
 -- name: attention_bedtime
 UPDATE attention SET

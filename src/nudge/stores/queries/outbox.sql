@@ -6,15 +6,23 @@ VALUES (:agent, :text, :kind, :created_at, :asked, :buttons, :state, NULL, :poss
 RETURNING id
 
 -- name: outbox_pending
-SELECT * FROM outbox WHERE agent = :agent AND state IN ('pending', 'sending') ORDER BY id LIMIT :limit
+SELECT * FROM outbox WHERE agent = :agent AND state IN ('pending', 'sending', 'unsure') AND id > :after
+ORDER BY id LIMIT :limit
 
 -- name: outbox_mark
 UPDATE outbox SET
-    state = :state, sent_at = :sent_at, error = :error, receipt = :receipt,
+    state = :state, sent_at = :sent_at, error = :error, receipt = COALESCE(CAST(:receipt AS TEXT), receipt),
+    retry_at = :retry_at,
     attempts = attempts + CASE WHEN :state = 'sending' THEN 1 ELSE 0 END,
     possibly_repeated = CASE WHEN CAST(:possibly_repeated AS INTEGER) IS NULL
         THEN possibly_repeated ELSE CAST(:possibly_repeated AS INTEGER) END
 WHERE id = :id
+
+-- name: outbox_wait
+UPDATE outbox SET ready_at = :until WHERE id = :id
+
+-- name: outbox_arrived
+UPDATE outbox SET receipt = :receipt WHERE id = :id
 
 -- name: outbox_receipt
 INSERT INTO receipts (agent, receipt, message_id)

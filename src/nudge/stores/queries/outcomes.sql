@@ -9,7 +9,9 @@ ON CONFLICT (agent, key, slot_at) DO UPDATE SET
 WHERE outcomes.final = 0
 
 -- name: outcomes_amend
-UPDATE outcomes SET result = :result, reason = :reason, revision = (SELECT MAX(revision) + 1 FROM outcomes)
+UPDATE outcomes SET
+    result = :result, reason = :reason, detail = COALESCE(CAST(:detail AS TEXT), detail),
+    revision = (SELECT MAX(revision) + 1 FROM outcomes)
 WHERE agent = :agent AND key = :key AND slot_at = :slot_at
 
 -- name: outcomes_get

@@ -81,6 +81,19 @@ WHERE r.agent = :agent AND r.reserve = 1 AND r.status = 'active' ORDER BY t.due_
 -- name: reminders_fired_since
 SELECT * FROM reminders WHERE agent = :agent AND last_fired_at >= :since ORDER BY last_fired_at DESC, id LIMIT :limit
 
+-- name: reminders_by_model
+SELECT COALESCE(SUM(CASE WHEN status IN ('active', 'paused') THEN 1 ELSE 0 END), 0) AS active,
+    COALESCE(SUM(CASE WHEN created_at >= :since THEN 1 ELSE 0 END), 0) AS made
+FROM reminders WHERE agent = :agent AND source = 'model'
+
 -- name: reminders_cancel_all
 UPDATE reminders SET status = 'cancelled', ended_reason = :reason, spec = ''
 WHERE agent = :agent AND status IN ('active', 'paused')
+
+-- name: reminders_active_ids
+SELECT r.id, r.agent, t.key FROM reminders r
+LEFT JOIN timers t ON t.agent = r.agent AND t.key = 'reminder:' || r.id
+WHERE r.status = 'active' ORDER BY r.id
+
+-- name: reminders_end
+UPDATE reminders SET status = 'completed', ended_reason = :reason WHERE id = :id

@@ -40,6 +40,20 @@ def kill_tree(leader: int, mark: str) -> None:
         killed |= victims
 
 
+def below(leader: int) -> set[int]:
+    """The leader, if it lives, and everything that came from it and still hangs below it."""
+    return _below(leader, dict(_living()))
+
+
+def tasks_of_user() -> int:
+    """How many threads the processes of this user have, as the kernel counts them against a limit."""
+    count = 0
+    for pid, _ in _living():
+        with contextlib.suppress(OSError):
+            count += sum(1 for _ in (_PROC / str(pid) / "task").iterdir())
+    return count
+
+
 def _living() -> Iterator[tuple[int, int]]:
     """The processes of this user that have not ended, each with its parent."""
     try:

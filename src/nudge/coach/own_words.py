@@ -1,0 +1,347 @@
+"""Whose idea an action is: the person's, or only a model's.
+
+A model reads the person's words, but also what somebody else wrote: posts that were passed on, quotations, documents.
+It may take an order in there for the person's. So code decides what comes of each action a model asks for:
+
+- What our rules read in the person's own words too is theirs, and is done.
+- While somebody else's words are in the talk, an action must have its source in what the person says themselves. One
+  whose words or whose kind they do not even mention is refused.
+- What reaches far (quiet hours, the time zone, an emptied list, a quiet time they did not name) needs their yes.
+- A reminder at a time that they did not name is the model's. Its limits are in `nudge.defaults`.
+
+None of this depends on what the model says about it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+from nudge.attention.preferences import stem
+from nudge.coach.actions import (
+    Action,
+    AddReminder,
+    RefusedAction,
+    SetQuiet,
+    SetState,
+    UpdateGoals,
+    UpdateMemory,
+    apply_to_goals,
+    apply_to_memory,
+    read_actions,
+)
+from nudge.coach.documents import Document, DocumentTexts, is_placeholder
+from nudge.coach.facts import CoachFacts, Turn
+from nudge.coach.memory import key
+from nudge.coach.small_talk import chat
+from nudge.coach.targets import SECTION as TARGETS
+from nudge.coach.targets import Targets
+from nudge.errors import UsageError
+from nudge.instants import DAY, MINUTE, Instant, rfc3339, to_datetime
+from nudge.phrases import Understood, times_in
+from nudge.queue.records import Record, fields, moment, whole
+from nudge.reminders.reminder import Source
+from nudge.text import has_quotes, short, without_quotes
+
+MOST_LINES_LOST = 2
+"""A reply may take so many lines out of the documents; more needs a yes."""
+LONG_QUIET = DAY
+"""A longer quiet time needs a yes even if the person named it."""
+FAR_REACHING_TARGETS = ("quiet_hours", "timezone")
+
+PASSED_ON = "it comes from a text that somebody else wrote. If you want it, tell me in your own words"
+
+
+def somebody_else_spoke(turns: Iterable[Turn], text: str) -> bool:
+    """Whether words of somebody else are in the talk that a model reads."""
+    return has_quotes(text) or any(turn.role == "user" and (turn.forwarded or has_quotes(turn.text)) for turn in turns)
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """What comes of the actions a model asked for: done now, done after a yes, or not at all."""
+
+    now: tuple[Action, ...] = ()
+    after_yes: tuple[Action, ...] = ()
+    refused: tuple[RefusedAction, ...] = ()
+
+
+def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) -> Weighed:
+    """Decide about each action of a model's reply to the person's message."""
+    said = without_quotes(facts.text)
+    own, _ = read_actions(chat(replace(facts, text=said))[1], facts.now, facts.targets)
+    times = Counter(map(_moment, _times(said, actions, facts)))
+    strangers = somebody_else_spoke(facts.turns, facts.text)
+    done: list[Action] = []
+    ask: list[Action] = []
+    refused: list[RefusedAction] = []
+    for action in actions:
+        if any(_same(action, one) for one in own):
+            done.append(action)
+            if isinstance(action, AddReminder):
+                times[_moment(action.understood)] = 0
+            continue
+        if isinstance(action, AddReminder):
+            named = times[_moment(action.understood)] > 0
+            times[_moment(action.understood)] = 0  # one time that was named is one reminder
+            if not named:
+                action = replace(action, source=Source.MODEL)
+        if strangers and not _is_in(action, said):
+            if _mentions(action, said):
+                ask.append(action)
+            else:
+                refused.append(RefusedAction(action.name, PASSED_ON))
+        elif _needs_yes(action, said, facts):
+            ask.append(action)
+        else:
+            done.append(action)
+    if loses_much([one for one in done if not any(_same(one, mine) for mine in own)], texts, facts.today):
+        much = [one for one in done if _takes_out(one) and not any(_same(one, mine) for mine in own)]
+        done = [one for one in done if one not in much]
+        ask += much
+    return Weighed(tuple(done), tuple(ask), tuple(refused))
+
+
+def loses_much(actions: Sequence[Action], texts: DocumentTexts, today: date) -> bool:
+    """Whether these would empty a list, or take more than two lines out of the documents."""
+    lost = 0
+    for before, after in _edited(actions, texts, today):
+        old, new = Document.parse(before), Document.parse(after)
+        for section in old.sections:
+            had = {_plain(item.text) for item in old.items_of(section) if not is_placeholder(item.text)}
+            has = {_plain(item.text) for item in new.items(section.title)}
+            lost += len(had - has)
+            if had and not has:
+                return True
+    return lost > MOST_LINES_LOST
+
+
+def _edited(actions: Sequence[Action], texts: DocumentTexts, today: date) -> Iterable[tuple[str, str]]:
+    memory, goals = texts.memory, texts.goals
+    for action in actions:
+        try:
+            if isinstance(action, UpdateMemory):
+                memory = apply_to_memory(memory, action, today)
+            elif isinstance(action, UpdateGoals):
+                goals = apply_to_goals(goals, action)
+        except UsageError:
+            continue  # it is refused when it is carried out
+    return ((texts.memory, memory), (texts.goals, goals))
+
+
+def _plain(line: str) -> str:
+    return key(re.sub(r"^\[[ xX]\]\s*", "", line))
+
+
+def _takes_out(action: Action) -> bool:
+    return isinstance(action, UpdateGoals) or (isinstance(action, UpdateMemory) and bool(action.remove))
+
+
+def _needs_yes(action: Action, said: str, facts: CoachFacts) -> bool:
+    match action:
+        case UpdateGoals(section=section, lines=lines) if section == TARGETS:
+            return any(line.partition(":")[0].strip() in FAR_REACHING_TARGETS for line in lines)
+        case SetQuiet(until=None):
+            return True
+        case SetQuiet(until=until) if until is not None:
+            return until - facts.now > LONG_QUIET or not _named_span(until, said, facts)
+    return False
+
+
+_LENGTH = re.compile(
+    r"\b(?:in |for )?(?:the next |about |another )?"
+    r"((?:half )?(?:an?|\w+) ?(?:m|mins?|minutes?|h|hrs?|hours?|days?|weeks?))\b",
+    re.I,
+)
+
+
+def _named_span(until: Instant, said: str, facts: CoachFacts) -> bool:
+    """Whether the person named this time or this length, within a minute."""
+    spans = (*times_in(said, facts.now, facts.targets.zone), *_after_in(said, facts))
+    return any(one.once is not None and abs(one.once - until) <= MINUTE for one in spans)
+
+
+def _after_in(said: str, facts: CoachFacts) -> tuple[Understood, ...]:
+    """Lengths: "for two hours" is as far as "in two hours"."""
+    return times_in(_LENGTH.sub(r"in \1", said), facts.now, facts.targets.zone)
+
+
+def _times(said: str, actions: Sequence[Action], facts: CoachFacts) -> tuple[Understood, ...]:
+    if not any(isinstance(action, AddReminder) for action in actions):
+        return ()
+    return times_in(said, facts.now, facts.targets.zone)
+
+
+def _moment(when: Understood) -> tuple[object, ...]:
+    """The same for two ways of saying the same time: seconds do not count."""
+    return (when.once and when.once // MINUTE, when.rrule, when.every)
+
+
+def _same(one: Action, other: Action) -> bool:
+    match one, other:
+        case AddReminder(), AddReminder():
+            return _moment(one.understood) == _moment(other.understood)
+        case UpdateGoals(), UpdateGoals():
+            return one.section == other.section and [_value(a) for a in one.lines] == [_value(a) for a in other.lines]
+        case SetQuiet(), SetQuiet() if one.until is not None and other.until is not None:
+            return abs(one.until - other.until) <= MINUTE
+        case UpdateMemory(), UpdateMemory():
+            mine, theirs = (one.add or one.remove, other.add or other.remove)
+            return one.section == other.section and bool(one.add) == bool(other.add) and key(mine) == key(theirs)
+    return one == other
+
+
+def _value(line: str) -> str:
+    return re.sub(r"[\s\"'“”]", "", line).casefold()
+
+
+_SMALL = frozenset(
+    (
+        "a", "an", "the", "to", "of", "in", "on", "at", "by", "for", "and", "or", "my", "me", "your", "you", "i", "it",
+        "is", "are", "be", "with", "from", "this", "that", "due", "set", "about",
+    )
+)  # fmt: skip
+_KINDS: dict[str, re.Pattern[str]] = {
+    AddReminder.name: re.compile(r"\b(?:remind|nudge me|ping me|wake me|tell me|alarm|don't let me forget)", re.I),
+    UpdateMemory.name: re.compile(
+        r"\b(?:remember|note|forget|keep in mind|memor|preference|promise|commit|stop|don't)", re.I
+    ),
+    UpdateGoals.name: re.compile(
+        r"\b(?:goal|today|week|quarter|list|task|plan|done|finish|add|remove|drop|bedtime|wake|quiet hours|time ?zone)",
+        re.I,
+    ),
+    SetQuiet.name: re.compile(r"\b(?:quiet|mute|silen|leave me|no messages|disturb|busy|focus|speak|talk)", re.I),
+    SetState.name: re.compile(r"\b(?:quiet|mute|silen|leave me|bed)", re.I),
+}
+
+
+def _is_in(action: Action, said: str) -> bool:
+    """Whether most of what the action says is in the person's own words."""
+    wanted = _words(_content(action))
+    if not wanted:
+        return False
+    return 2 * len(wanted & _words(said)) > len(wanted)
+
+
+def _mentions(action: Action, said: str) -> bool:
+    return bool(_KINDS[action.name].search(said.replace("’", "'")))
+
+
+def _content(action: Action) -> str:
+    match action:
+        case UpdateMemory():
+            return action.add or action.remove
+        case UpdateGoals():
+            return " ".join(action.lines)
+        case AddReminder():
+            return action.text
+    return ""
+
+
+def _words(text: str) -> set[str]:
+    return {stem(word) for word in re.findall(r"\w+", text.casefold())} - _SMALL
+
+
+def question(actions: Sequence[Action], now: Instant, targets: Targets) -> str:
+    """What the coach asks before it does these.
+
+    >>> question([UpdateGoals("Today", ())], Instant(0), Targets())
+    'Shall I empty Today? Please answer yes or no.'
+    """
+    wanted = [_would(action, now, targets) for action in actions]
+    what = wanted[0] if len(wanted) == 1 else f"{', '.join(wanted[:-1])} and {wanted[-1]}"
+    return f"Shall I {what}? Please answer yes or no."
+
+
+def _would(action: Action, now: Instant, targets: Targets) -> str:
+    match action:
+        case UpdateGoals(section=section, lines=lines) if section == TARGETS:
+            return "set " + ", ".join(short(line) for line in lines)
+        case UpdateGoals(section=section, lines=()):
+            return f"empty {section}"
+        case UpdateGoals(section=section, lines=lines):
+            return f"replace {section} with: " + "; ".join(short(line) for line in lines)
+        case UpdateMemory(remove=line) if line:
+            return f"take “{short(line)}” out of my memory"
+        case UpdateMemory(add=line):
+            return f"note “{short(line)}” in my memory"
+        case AddReminder():
+            return f"remind you: {short(action.text)}, {action.understood.echo(now, targets.zone)}"
+        case SetQuiet(until=None):
+            return "end your quiet time now"
+        case SetQuiet(until=until) if until is not None:
+            return f"send nothing, not even your reminders, until {to_datetime(until, targets.zone):%A %H:%M}"
+    return "change my state"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    """What waits for the person's yes: the actions as they were asked for at `at`, after message `number`."""
+
+    number: int
+    at: Instant
+    actions: tuple[Mapping[str, Any], ...]
+
+    def read(self, targets: Targets) -> tuple[Action, ...]:
+        return read_actions(self.actions, self.at, targets)[0]
+
+    def is_open(self, now: Instant) -> bool:
+        return now - self.at < ANSWER_WITHIN
+
+    @property
+    def buttons(self) -> tuple[tuple[str, str], ...]:
+        return (("Yes", f"yes:{self.number}"), ("No", f"no:{self.number}"))
+
+
+QUESTION: Record[OpenQuestion] = Record(
+    "coach.question",
+    lambda data: OpenQuestion(whole(data["number"]), moment(data["at"]), tuple(fields(one) for one in data["actions"])),
+    lambda one: {"number": one.number, "at": one.at, "actions": [dict(action) for action in one.actions]},
+)
+ANSWER_WITHIN = DAY
+"""A yes that comes later answers something else."""
+
+_UNSURE = re.compile(r"(?:ok|okay|k|hm+|maybe|fine|alright)[.! ]*", re.I)
+_YES = re.compile(
+    r"(?:y|yes|yep|yeah|yup|sure|yes,? please|please do|do it|do that|go ahead|yes,? (?:do (?:it|that)|go ahead)"
+    r"|ok,? do it|confirm(?:ed)?)[.! ]*",
+    re.I,
+)
+_NO = re.compile(r"(?:n|no|nope|nah|no,? (?:thanks|thank you)|don't|do not|leave it|cancel|stop)[.! ]*", re.I)
+
+
+def yes_or_no(text: str) -> bool | None:
+    """What a message answers to a question; None if it is about something else.
+
+    >>> yes_or_no("Yes please!"), yes_or_no("no"), yes_or_no("yes, but what about Friday?")
+    (True, False, None)
+    """
+    words = " ".join(text.replace("’", "'").split())
+    return True if _YES.fullmatch(words) else False if _NO.fullmatch(words) else None
+
+
+def is_unsure(text: str) -> bool:
+    """Whether a message may be a yes, or only a nod: then the question is put again."""
+    return bool(_UNSURE.fullmatch(" ".join(text.split())))
+
+
+def as_asked(action: Action, now: Instant, targets: Targets) -> dict[str, Any]:
+    """The action as `read_action` reads it again, at `now`."""
+    match action:
+        case UpdateMemory(section=section, add=add, remove=remove):
+            return {"action": action.name, "section": section, "add": add, "remove": remove}
+        case UpdateGoals(section=section, lines=lines):
+            return {"action": action.name, "section": section, "lines": list(lines)}
+        case AddReminder(text=text, understood=understood):
+            when = understood.words if understood.once is None else rfc3339(understood.once, targets.zone)
+            return {"action": action.name, "text": text, "when": when}
+        case SetQuiet(until=until):
+            length = "off" if until is None else f"{max(1, round((until - now) / MINUTE))} minutes"
+            return {"action": action.name, "duration": length}
+        case SetState(updates=updates):
+            shown = {name: rfc3339(value) if name == "quiet_mode_until" else value for name, value in updates.items()}
+            return {"action": action.name, "state_updates": shown}

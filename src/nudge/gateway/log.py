@@ -1,0 +1,82 @@
+"""The log of the gateway's calls: what each asked for, what it got, how long it waited and how it ended.
+
+Tokens and cost are in the usage log, under the same id. A call that was refused has no usage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from nudge.database import Database, Row
+from nudge.instants import Instant
+from nudge.spending.money import Micros
+from nudge.tokens import TokenUse
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """One call. `asked` and `granted` are tokens of the answer, `held` is what was set aside, `waited` and `lasted` are
+    microseconds. `status` is that of the service's answer, 0 if it gave none. `use` and `cost` are read only."""
+
+    id: str
+    agent: str
+    run: str
+    at: Instant
+    protocol: str
+    client: str
+    model: str
+    asked: int
+    granted: int = 0
+    held: Micros = 0
+    waited: int = 0
+    lasted: int = 0
+    status: int = 0
+    result: str = ""
+    use: TokenUse | None = None
+    cost: Micros | None = None
+
+    @property
+    def clamped(self) -> bool:
+        return 0 < self.granted < self.asked
+
+
+class CallTable:
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def add(self, call: LoggedCall) -> None:
+        names = ("id", "agent", "run", "at", "protocol", "client", "model", "asked", "granted", "held", "waited")
+        params = {name: getattr(call, name) for name in (*names, "lasted", "status", "result")}
+        await self._db.run("gateway_calls_add", params)
+
+    async def recent(
+        self, agent: str | None = None, *, run: str | None = None, limit: int = 50
+    ) -> Sequence[LoggedCall]:
+        """Newest first. `run` gives that run and what is below it."""
+        pattern = None if run is None else _below(run)
+        rows = await self._db.all(
+            "gateway_calls_recent", {"agent": agent, "run": run, "below": pattern, "limit": limit}
+        )
+        return [_call(row) for row in rows]
+
+    async def run_known(self, agent: str, run: str) -> bool:
+        """Whether money was ever held for this run of the agent, or for anything below it."""
+        found = await self._db.one("gateway_run_known", {"agent": agent, "run": run, "below": _below(run)})
+        return found is not None
+
+
+def _below(run: str) -> str:
+    escaped = run.replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"{escaped}/%"
+
+
+def _call(row: Row) -> LoggedCall:
+    names = ("id", "agent", "run", "protocol", "client", "model", "asked", "granted", "held", "waited", "lasted")
+    call = LoggedCall(
+        at=Instant(row["at"]), status=row["status"], result=row["result"], **{name: row[name] for name in names}
+    )
+    if row["cost"] is None:
+        return call
+    use = TokenUse(row["input"], row["output"], row["cache_read"], row["cache_write"])
+    return replace(call, use=use, cost=row["cost"])

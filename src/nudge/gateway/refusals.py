@@ -1,0 +1,103 @@
+"""Refusals in the words of the protocol, so that clients show them once and do not hammer.
+
+How the coding agents take a status was measured. 402 is shown at once by Claude Code, opencode and Gemini. Codex
+retries it after as long as `retry-after` says, and shows a 400 at once: the protocol that it speaks gets that.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
+from nudge.gateway.calls import Protocol
+from nudge.instants import SECOND, Instant, as_instant
+from nudge.redaction import redact
+
+Headers = list[tuple[bytes, bytes]]
+
+_ANTHROPIC_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    408: "timeout_error",
+    413: "request_too_large",
+    503: "overloaded_error",
+}
+
+
+class GatewayError(NudgeError):
+    """The gateway does not relay this."""
+
+    def __init__(
+        self, status: int, message: str, *, next_step: str | None = None, retry_after: int | None = None
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.status = status
+        self.retry_after = retry_after
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """An answer of ours. `result` is how the log of calls tells it."""
+
+    status: int
+    message: str
+    type: str
+    retry_after: int | None = None
+    result: str = ""
+
+    def body(self, protocol: Protocol) -> bytes:
+        if protocol is Protocol.MESSAGES:
+            told: dict[str, object] = {"type": "error", "error": {"type": self.type, "message": self.message}}
+        else:
+            told = {"error": {"message": self.message, "type": self.type, "param": None, "code": self.type}}
+        return json.dumps(told, ensure_ascii=False).encode()
+
+    def headers(self) -> Headers:
+        headers: Headers = [(b"content-type", b"application/json"), (b"x-should-retry", b"false")]
+        if self.retry_after is not None:
+            headers.append((b"retry-after", str(self.retry_after).encode()))
+        return headers
+
+    def event(self, protocol: Protocol) -> bytes:
+        """The same in the middle of a stream."""
+        data = self.body(protocol)
+        if protocol is Protocol.MESSAGES:
+            return b"event: error\ndata: " + data + b"\n\n"
+        if protocol is Protocol.RESPONSES:
+            failed = {"type": "error", "code": self.type, "message": self.message, "param": None}
+            return b"event: error\ndata: " + json.dumps(failed, ensure_ascii=False).encode() + b"\n\n"
+        return b"data: " + data + b"\n\n"
+
+
+def refusal_of(error: NudgeError, protocol: Protocol, now: Instant) -> Refusal:
+    """What a client is told about an error of ours."""
+    words = redact(str(error))
+    if isinstance(error, BudgetExhaustedError):
+        status = 400 if protocol is Protocol.RESPONSES else 402
+        kind = "billing_error" if protocol is Protocol.MESSAGES else "insufficient_quota"
+        return Refusal(status, words, kind, _seconds(error, now), "refused")
+    if isinstance(error, StoreError):
+        text = "nudge cannot read its database, so nothing is spent. Run 'nudge doctor'."
+        return Refusal(503, text, _type(503, protocol), 5, "database away")
+    if isinstance(error, GatewayError):
+        return Refusal(error.status, words, _type(error.status, protocol), error.retry_after, "not relayed")
+    if isinstance(error, NotFoundError):
+        return Refusal(404, words, _type(404, protocol), result="not relayed")
+    status = 400 if isinstance(error, UsageError) else 500
+    return Refusal(status, words, _type(status, protocol), result="not relayed")
+
+
+def _seconds(error: BudgetExhaustedError, now: Instant) -> int | None:
+    if error.retry_at is None:
+        return None
+    return max(1, -(-(as_instant(error.retry_at) - now) // SECOND))
+
+
+def _type(status: int, protocol: Protocol) -> str:
+    if protocol is Protocol.MESSAGES:
+        return _ANTHROPIC_TYPES.get(status, "api_error")
+    return "invalid_request_error" if status < 500 else "server_error"

@@ -1,0 +1,136 @@
+"""Where a request goes: which agent pays, for which run, and whether it costs money.
+
+    /agents/NAME/v1/messages                 the agent is in the path
+    /agents/NAME/runs/RUN/v1/messages        and a run too, as `nudge exec` sets it
+    /v1/messages                             the agent is in the token
+
+What cannot cost money passes. Everything else is a model call that we know how to hold, or it is refused: a route that
+nobody counts would be a way around every budget.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nudge.errors import NotFoundError, UsageError
+from nudge.gateway.calls import Protocol
+
+LONGEST_PATH = 1_000
+RUN_HEADER = "x-nudge-run"
+
+_SEGMENT = re.compile(r"[A-Za-z0-9._:~-]+")
+_QUERY = re.compile(r"[!-~]*")
+_RUN = re.compile(r"[A-Za-z0-9._-]{1,80}")
+_AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+_CALLS = {
+    "v1/messages": Protocol.MESSAGES,
+    "v1/chat/completions": Protocol.CHAT,
+    "v1/responses": Protocol.RESPONSES,
+}
+_FREE_POSTS = re.compile(
+    r"v1/messages/count_tokens|v1/responses/input_tokens|v1/responses/[^/]+/cancel|api/event_logging/batch"
+)
+_READS = ("GET", "HEAD")
+
+_SESSION_HEADERS = (RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id")
+_MEMBER_HEADERS = ("x-claude-code-agent-id", "thread-id")
+
+
+class Kind(StrEnum):
+    CALL = "call"
+    FREE = "free"
+    UNCOUNTED = "uncounted"
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """`path` is what is asked of the service, without a slash in front. Without an `agent` a token has to name it."""
+
+    kind: Kind
+    agent: str
+    run: str
+    path: str
+    query: str
+    protocol: Protocol
+
+
+def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str, str]) -> Route:
+    """The route of a request. Raises UsageError for a path that could mean two things, NotFoundError for one that means
+    nothing here.
+
+    >>> route = read_route("POST", b"/agents/builder/v1/messages", b"beta=true", {})
+    >>> route.agent, route.kind.value, route.path, route.query
+    ('builder', 'call', 'v1/messages', 'beta=true')
+    """
+    segments = _segments(raw_path)
+    agent = run = ""
+    if segments[0] == "agents" and len(segments) > 1:
+        agent, segments = segments[1], segments[2:]
+        if not _AGENT.fullmatch(agent):
+            raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Run 'nudge agent list'.")
+        if len(segments) > 1 and segments[0] == "runs":
+            run, segments = segments[1], segments[2:]
+            if not _RUN.fullmatch(run):
+                raise UsageError(f"{run!r} cannot be a run's name.", next_step="Use letters, digits and dashes.")
+    if not segments or segments[0] not in ("v1", "api"):
+        raise NotFoundError(
+            "There is nothing at this address.",
+            next_step="Use /agents/NAME as the base URL for Anthropic, /agents/NAME/v1 for OpenAI.",
+        )
+    asked = query.decode("latin-1")
+    if not _QUERY.fullmatch(asked):
+        raise UsageError("The query of this address has characters that do not belong there.")
+    path = "/".join(segments)
+    return Route(_kind(method, path), agent, run, path, asked, _protocol(path, headers))
+
+
+def run_of(route: Route, headers: Mapping[str, str]) -> str:
+    """The run that a call belongs to, as the client names it: its session, and the agent inside it. Empty where it
+    names none.
+
+    >>> route = read_route("POST", b"/agents/builder/v1/messages", b"", {})
+    >>> run_of(route, {"x-claude-code-session-id": "s1", "x-claude-code-agent-id": "reviewer"})
+    's1/reviewer'
+    """
+    session = _first(headers, _SESSION_HEADERS)
+    member = _first(headers, _MEMBER_HEADERS) if session else ""
+    return "/".join(part for part in (route.run, session, member if member != session else "") if part)
+
+
+def _segments(raw_path: bytes) -> list[str]:
+    """The parts of a path. One that is written in a way that another server may read differently is refused."""
+    path = raw_path.decode("latin-1")
+    segments = path.removeprefix("/").split("/")
+    strange = any(not _SEGMENT.fullmatch(part) or part.strip(".") == "" for part in segments)
+    if not path.startswith("/") or len(path) > LONGEST_PATH or strange:
+        raise UsageError("This address cannot be used.", next_step="Write it without '..', '//' and '%'.")
+    return segments
+
+
+def _kind(method: str, path: str) -> Kind:
+    if method == "POST" and path in _CALLS:
+        return Kind.CALL
+    if method in _READS or method == "DELETE" or (method == "POST" and _FREE_POSTS.fullmatch(path)):
+        return Kind.FREE
+    return Kind.UNCOUNTED
+
+
+def _protocol(path: str, headers: Mapping[str, str]) -> Protocol:
+    """Whose address this is. Some are the same with both providers; then the client's headers tell."""
+    if path in _CALLS:
+        return _CALLS[path]
+    if path.startswith(("v1/messages", "api/")) or "anthropic-version" in headers or "x-api-key" in headers:
+        return Protocol.MESSAGES
+    return Protocol.RESPONSES
+
+
+def _first(headers: Mapping[str, str], names: tuple[str, ...]) -> str:
+    given = next((headers[name] for name in names if headers.get(name)), "")
+    if not given or _RUN.fullmatch(given):
+        return given
+    return f"h-{hashlib.sha256(given.encode('latin-1', 'replace')).hexdigest()[:16]}"
