@@ -30,7 +30,8 @@ class Policy(StrEnum):
 
     MODEL_SERVER = "model-server"  # the model's service answered 5xx
     MODEL_RATE = "model-rate"  # it answered 429
-    MODEL_NETWORK = "model-network"  # no answer, or an unreadable one
+    MODEL_NETWORK = "model-network"  # it could not be reached
+    MODEL_LOST = "model-lost"  # its answer did not arrive whole: the call may have been billed, and so may the next
     MODEL_REST = "model-rest"  # after the rows above gave up: how long nobody is made to wait for the model
     TIMER = "timer"  # a handler failed
     DELIVERY = "delivery"  # the person's channel is away: what waits for it must go out soon after it is back
@@ -59,6 +60,7 @@ TABLE: Final[Mapping[Policy, Row]] = {
     Policy.MODEL_SERVER: Row((5, 15, 45), gives_up=True),
     Policy.MODEL_RATE: Row((5, 15, 45), gives_up=True, heeds=60),
     Policy.MODEL_NETWORK: Row((10,), gives_up=True),
+    Policy.MODEL_LOST: Row((10,), gives_up=True),
     Policy.MODEL_REST: Row((300,), heeds=LONGEST_ASKED),
     Policy.TIMER: Row((5, 15, 45, 300, 900, 3600), heeds=3600),
     Policy.DELIVERY: Row((5, 15, 45, 60), heeds=3600),

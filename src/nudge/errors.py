@@ -5,6 +5,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   ├── NaiveDatetimeError               a datetime without a time zone
 │   ├── InvalidScheduleError             a schedule that is malformed or can never fire
 │   ├── InvalidPhraseError               words for a time that are not understood
+│   │   └── UnclearPhraseError           … but would be with one more word; `question` asks for it
 │   └── FieldError                       a reminder field is missing or wrong (in `reminders.fields`)
 ├── NotFoundError               exit 3   no such agent, reminder, role, …
 ├── NotConfiguredError          exit 4   a home, key or file is missing or broken
@@ -20,6 +21,7 @@ NudgeError                      exit 1   something failed; the message says what
 │   ├── StoreGoneError                   the file was removed or replaced while it was in use
 │   └── StoreFullError                   no room left on the disk
 ├── LostLeaseError                       another daemon took this agent over; nothing was written
+├── QuestionRefusedError                 the model's service does not take this question; it costs nothing
 └── RetryableError                       may work later; `retry_after` says when, if known
     ├── ModelUnavailableError            the model's service did not answer
     └── ChannelUnavailableError          the person's channel did not answer
@@ -63,6 +65,25 @@ class InvalidScheduleError(UsageError):
 
 class InvalidPhraseError(UsageError):
     """These words for a time are not understood."""
+
+
+class UnclearPhraseError(InvalidPhraseError):
+    """One word is missing in these words for a time.
+
+    `question` asks for it ("5 am or 5 pm?"), and `options` are the answers where there are only these.
+    """
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        next_step: str | None = None,
+        question: str = "",
+        options: tuple[str, ...] = (),
+    ) -> None:
+        super().__init__(message, next_step=next_step)
+        self.question = question
+        self.options = options
 
 
 class NotFoundError(NudgeError):
@@ -133,6 +154,10 @@ class LostLeaseError(NudgeError):
     """Another daemon took this agent over."""
 
 
+class QuestionRefusedError(NudgeError):
+    """The model's service does not accept this question."""
+
+
 class RetryableError(NudgeError):
     """This may work later."""
 
@@ -145,6 +170,17 @@ class RetryableError(NudgeError):
 
 class ModelUnavailableError(RetryableError):
     """The model's service did not answer."""
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        retry_after: float | None = None,
+        next_step: str | None = None,
+        unbilled: bool = False,
+    ) -> None:
+        super().__init__(message, retry_after=retry_after, next_step=next_step)
+        self.unbilled = unbilled  # the service certainly did not do it; otherwise it may have, and charge for it
 
 
 class ChannelUnavailableError(RetryableError):

@@ -33,6 +33,20 @@ def short(text: str, most: int = 80) -> str:
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 
 
+def one_slip(typed: str, meant: str) -> bool:
+    """Whether one letter is missing, one too many, one wrong, or two neighbours changed places.
+
+    >>> one_slip("thrusday", "thursday"), one_slip("minuts", "minutes"), one_slip("sunny", "sunday")
+    (True, True, False)
+    """
+    if abs(len(typed) - len(meant)) > 1 or typed == meant:
+        return False
+    start = next((i for i, (a, b) in enumerate(zip(typed, meant, strict=False)) if a != b), min(len(typed), len(meant)))
+    a, b = typed[start:], meant[start:]
+    swapped = len(a) > 1 and len(b) > 1 and a[0] == b[1] and a[1] == b[0] and a[2:] == b[2:]
+    return a[1:] == b or a == b[1:] or a[1:] == b[1:] or swapped
+
+
 def split_quotes(text: str) -> tuple[tuple[bool, str], ...]:
     """The message in pieces, each with whether it is a quotation: lines that begin with ">", or a block in ``` marks.
 

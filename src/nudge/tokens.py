@@ -9,8 +9,14 @@ from nudge.errors import UsageError
 from nudge.numbers import is_whole
 
 CHARACTERS_PER_TOKEN = 4
+MOST_TOKENS = 1_000_000_000
+"""No call reads or writes more. A usage that says so is not believed."""
 
 _WORDS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ \t\n\r"
+
+
+class UnbelievableUsageError(UsageError):
+    """The usage of a call says what cannot be true."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +41,11 @@ class TokenUse:
         for field in fields(self):
             tokens = getattr(self, field.name)
             if not is_whole(tokens) or tokens < 0:
-                raise UsageError(f"A call cannot have used {tokens!r} tokens ({field.name}).")
+                raise UnbelievableUsageError(f"A call cannot have used {tokens!r} tokens ({field.name}).")
         if self.reasoning > self.output:
-            raise UsageError(f"A call cannot have used {self.reasoning} tokens to think and {self.output} in all.")
+            raise UnbelievableUsageError(
+                f"A call cannot have used {self.reasoning} tokens to think and {self.output} in all."
+            )
 
     @property
     def prompt(self) -> int:
@@ -49,8 +57,9 @@ def token_use(usage: object) -> TokenUse:
     """The tokens of a usage as it came, object or JSON: our own, Anthropic's, or OpenAI's (chat completions and
     responses).
 
-    Zero means zero. A count that a usage must have and does not, or one that is no number, raises UsageError, because
-    an unread usage would be charged as nothing. Details that are missing (cache, reasoning) are zero.
+    Zero means zero. A count that a usage must have and does not raises UsageError, because an unread usage would be
+    charged as nothing; one that cannot be true (no whole number, negative, beyond a billion) raises
+    UnbelievableUsageError, which is one too. Details that are missing (cache, reasoning) are zero.
 
     >>> token_use({"input_tokens": 12, "output_tokens": 3, "cache_read_input_tokens": 100})
     TokenUse(input=12, output=3, cache_read=100, cache_write=0, cache_write_1h=0, reasoning=0, searches=0)
@@ -58,8 +67,17 @@ def token_use(usage: object) -> TokenUse:
     >>> token_use(chat) == TokenUse(input=12, output=3, cache_read=100)
     True
     """
-    if isinstance(usage, TokenUse):
-        return usage
+    return usage if isinstance(usage, TokenUse) else believable(_use(usage))
+
+
+def believable(use: TokenUse) -> TokenUse:
+    """The same, unless no call can have used that much: such a number would fit neither a ledger nor a database."""
+    if max(use.prompt, use.output, use.searches) > MOST_TOKENS:
+        raise UnbelievableUsageError(f"A call cannot have used more than {MOST_TOKENS:,} tokens.")
+    return use
+
+
+def _use(usage: object) -> TokenUse:
     if _has(usage, "prompt_tokens"):
         return _openai(usage, "prompt", "completion")
     if _has(usage, "input_tokens_details"):
@@ -102,7 +120,7 @@ def _openai(usage: object, read: str, written: str) -> TokenUse:
     details = _read(usage, f"{read}_tokens_details")
     cached, stored = _count(details, "cached_tokens"), _count(details, "cache_write_tokens")
     if cached + stored > prompt:
-        raise UsageError(f"The usage says that {cached + stored} of {prompt} tokens were cached.")
+        raise UnbelievableUsageError(f"The usage says that {cached + stored} of {prompt} tokens were cached.")
     reasoning = _count(_read(usage, f"{written}_tokens_details"), "reasoning_tokens")
     if reasoning > output or (reasoning and _count(usage, "total_tokens") == prompt + output + reasoning):
         output += reasoning
@@ -155,5 +173,5 @@ def _count(source: object, name: str) -> int:
     if value is None:
         return 0
     if not is_whole(value):
-        raise UsageError(f"The usage says {value!r} for {name}, which is no number of tokens.")
+        raise UnbelievableUsageError(f"The usage says {value!r} for {name}, which is no number of tokens.")
     return value

@@ -30,6 +30,7 @@ ROWS = {
     Policy.MODEL_SERVER: ([5, 15, 45], "gives up"),
     Policy.MODEL_RATE: ([5, 15, 45], "gives up"),
     Policy.MODEL_NETWORK: ([10], "gives up"),
+    Policy.MODEL_LOST: ([10], "gives up"),
     Policy.MODEL_REST: ([300], "repeats"),
     Policy.TIMER: ([5, 15, 45, 300, 900, 3600], "repeats"),
     Policy.DELIVERY: ([5, 15, 45, 60], "repeats"),

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from nudge.home.logs import NOISY, configure_logs
-from nudge.redaction import HIDDEN, redact
+from nudge.redaction import HIDDEN, hide, keep_secret, redact, screen, screen_all
 
 KEY = "sk-ant-api03-" + "Zx9" * 12
 TOKEN = "123456789:" + "AAH-x_Y" * 5
@@ -167,3 +167,126 @@ def test_what_the_pool_says_of_a_server_that_is_away_is_written_once(written: Wr
     assert written.console.getvalue().count("error connecting") == 1
     assert written.file.read_text().count("error connecting") == 1
     assert written.console.getvalue().count("the store refuses") == 20
+
+
+JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9P"
+PRIVATE = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\nAAAABG5vbmU\n-----END OPENSSH PRIVATE KEY-----"
+
+PASTED = {
+    "an AWS key id": ("use AKIA" + "IOSFODNN7EXAMPLE" + " for the backup", "IOSFODNN7EXAMPLE"),
+    "an AWS secret": ("it is wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEK3Y ok", "wJalrXUtnFEMI"),
+    "an AWS secret behind its name": ("aws_secret_access_key = wJalrXUtnFEMI7K7MDENGbPxRfiCYzEXAMPLEKEY", "wJalr"),
+    "a GitHub token": ("ghp_" + "a1B2c3D4e5" * 4, "a1B2c3"),
+    "a fine-grained GitHub token": ("github_pat_" + "11AAAAAAA0" * 4, "11AAAA"),
+    "an OpenAI key": ("sk-proj-" + "Ab1" * 10 + " is mine", "Ab1Ab1"),
+    "an Anthropic key": (f"here: {KEY}", "Zx9Zx9"),
+    "an OpenAI key that the service shortened": ("Incorrect API key: sk-proj-abcd********wxyz.", "wxyz"),
+    "a Slack token": ("xoxb-" + "123456789012-abcdefABCDEF", "abcdefABCDEF"),
+    "a Slack hook": ("https://hooks.slack.com/services/T0000/B0000/XXXXXXXXYYYYYYYY", "XXXXYYYY"),
+    "a Google key": ("AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q", "SyA1b2"),
+    "a private key": (f"note this\n{PRIVATE}\nplease", "b3BlbnNzaC1"),
+    "a private key that was cut": (PRIVATE[:60], "b3BlbnNz"),
+    "a JWT": (f"Bearer {JWT}", "dozjgNry"),
+    "a password": ("my password is hunter22", "hunter22"),
+    "a password in a sentence": ("The password for the Wi-Fi is Sunshine99, tell Mum at 5pm", "Sunshine99"),
+    "a password behind a colon": ("password: swordfish", "swordfish"),
+    "a password with a sign": ("remind me tomorrow: pwd: Hu!nter", "Hu!nter"),
+    "a German password": ("Mein Passwort lautet geheim123!", "geheim123"),
+    "a German password behind a colon": ("Passwort: Sommerregen", "Sommerregen"),
+    "a password of digits": ("password 12345678", "12345678"),
+    "a password in quotes": ("the password is 'correct horse'", "correct"),
+    "a password in a URL": ("postgres://me:s3cr3t@db/x", "s3cr3t"),
+    "a token behind its name": ("my api key is a1b2c3d4e5f6g7h8", "a1b2c3d4"),
+}
+
+
+@pytest.mark.parametrize("what", PASTED)
+def test_what_is_pasted_is_hidden_as_it_comes_in(what: str) -> None:
+    text, part = PASTED[what]
+    assert part in text
+    assert part not in screen(text)
+    assert HIDDEN in screen(text)
+    assert screen(screen(text)) == screen(text)
+
+
+ORDINARY = """\
+Remind me to change my password tomorrow at 9
+I forgot my password again
+My password is too short, they say
+The password is wrong
+Reset the password for the gym
+my password expires on 2026-11-20
+Buy a password manager
+Passwort vergessen
+Mein Passwort ist abgelaufen
+Das Passwort ist falsch
+Passwort ändern um 18:30
+Ask Tom for the Wi-Fi password
+The password policy changed in 2024
+Use 1Password or KeePass2
+Update password and email
+Password: please change it tomorrow
+password reset at 10:30
+Write down the secret of good bread
+Secret: always add salt
+The secret is to start early
+Tell nobody our secret plan
+A token of my love
+I have 3 tokens left for the laundry
+The token budget is 5000 tokens: 47% used
+token ring networks are old
+Learn basic mathematics and basic programming
+I am the bearer of good news
+Study sk-learn on Monday
+My key is under the mat
+The API key concept is unclear to me
+Renew the api key next week
+Call +49 170 1234567 at 5pm
+Order 1234567890 arrives Tuesday
+My IBAN is on the fridge
+Flight LH1234 at 07:45, seat 12A
+Commit 3f2504e04f8911d39a0c0305e82c3301aabbccdd broke it
+See https://example.org/a/b?c=1#d and tell Anna
+Write to someone@example.org about the trip
+The meeting id is 987 654 3210
+Read chapters 3-5 of ISBN 978-3-16-148410-0
+run 5 km in 25:30, then stretch
+wake me at 6:45 and not later
+Pay 12.50 EUR to Max by Friday
+Grocery list: eggs, milk, 2kg flour
+AWS exam on Thursday at 10
+GitHub issue 4711 needs an answer
+Slack channel #general is noisy
+Google the opening hours
+The private key to happiness is sleep
+JWT talk at the conference, room A3
+My PIN is with the bank
+it costs 100,000 € (really!)
+r-a1b2c3 fired at 12:30
+What does pwd do in a shell?
+pass word by word through the text
+The passphrase song is stuck in my head
+Passwords are annoying, aren't they?
+Notiere: Kennwort beim Amt abholen
+""".splitlines()
+
+
+@pytest.mark.parametrize("text", ORDINARY)
+def test_an_ordinary_sentence_stays_as_it_is(text: str) -> None:
+    assert screen(text, [KEY, TOKEN, PASSWORD]) == text
+
+
+@pytest.mark.parametrize("length", range(12, 40))
+def test_no_part_of_a_known_secret_is_left_wherever_it_was_cut(length: int) -> None:
+    own = ["sk-ant-api03-q7Wn2VbX9sKd4LmT8rYp", "123456789:QwErTyUiOpAsDfGhJkLzXcVbNm", "plain/but&long-and_unlike any"]
+    for secret in own:
+        for part in (secret[:length], secret[-length:]):
+            assert hide(f"it said {part}", own) == "it said [hidden]"
+
+
+def test_what_this_process_keeps_secret_is_hidden_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nudge.redaction._own", set())
+    assert redact("it said blue monkey") == "it said blue monkey"
+    keep_secret(["blue monkey"])
+    assert redact("it said blue monkey") == "it said [hidden]"
+    assert screen_all({"a": ["my blue monkey", 1]}) == {"a": ["my [hidden]", 1]}

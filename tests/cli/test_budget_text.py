@@ -32,7 +32,7 @@ STOPPED = replace(STATUS, state=SpendingState.BUDGET_EXCEEDED, meter=Meter(1_170
 
 def test_the_budget_in_words_has_no_dollars() -> None:
     assert budget_lines(STATUS, UTC, NOON, colour=False) == [
-        "Budget: 47% used  █████████░░░░░░░░░░░  awake",
+        "Budget: 47% used, 2% held  █████████░░░░░░░░░░░  awake",
         "Refreshes Mon 00:00, in 12h.",
     ]
 
@@ -83,7 +83,10 @@ def test_the_status_shows_each_agents_meter_and_the_banner_above_all() -> None:
     }
     lines = status_text(status).splitlines()
     assert lines[0] == "coach: Agent stopped — daily budget exceeded"
-    assert lines[-2:] == ["budget  coach: 117% used, budget exceeded", "budget  worker: 47% used, awake"]
+    assert lines[-2:] == [
+        "budget  coach: 117% used, 2% held, budget exceeded",
+        "budget  worker: 47% used, 2% held, awake",
+    ]
     assert status_text(status, colour=True).startswith("\033[31mcoach: Agent stopped")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nudge.home.prices import load_prices
 from nudge.queue.channel import REPEAT_MARK
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
@@ -59,8 +60,8 @@ def rows(bot: Cli, sql: str) -> list[tuple[object, ...]]:
         connection.close()
 
 
-def sent(telegram: FakeTelegram, count: int) -> list[SentMessage]:
-    return telegram.wait_for_sent(count, timeout=30)
+def sent(telegram: FakeTelegram, count: int, within: float = 30) -> list[SentMessage]:
+    return telegram.wait_for_sent(count, timeout=within)
 
 
 def caught_up(telegram: FakeTelegram) -> None:
@@ -250,3 +251,33 @@ def _no_secret(bot: Cli, *secrets: str) -> None:
         if path.is_file() and path.name != ".env":
             content = path.read_bytes()
             assert not any(secret.encode() in content for secret in secrets), path
+
+
+@pytest.mark.parametrize("poor", [False, True], ids=["there is money left", "they fill the day"])
+def test_three_kills_around_a_hanging_call_leave_nobody_waiting(
+    bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic, poor: bool
+) -> None:
+    online(bot, anthropic)
+    anthropic.fail(Fault(FaultKind.HANG, on="messages"), times=3)
+    anthropic.reply({"reply": "Take a walk.", "actions": []}, times=5)
+    telegram.say("What do you think about Kant?")
+    for death in range(3):
+        with bot.start() as daemon:
+            until(lambda: anthropic.faults.held == 1, f"call {death + 1} hangs")
+            if poor and not death:
+                ((amount,),) = rows(bot, "SELECT amount FROM holds WHERE state = 'held'")
+                assert isinstance(amount, int)
+                bot("budget", "set", "--window", f"{amount * 91 / 1_000_000:.6f}")  # three a day
+            assert "held" in bot("budget").stdout
+            daemon.signal(signal.SIGKILL)
+            daemon.wait()
+        until(lambda: anthropic.faults.held == 0, "the service has noticed")
+    with bot.start():
+        (message,) = sent(telegram, 1, within=15)
+        assert rows(bot, "SELECT COUNT(*) FROM holds WHERE state = 'held'") == [(0,)]
+    ((spent,),) = rows(bot, "SELECT SUM(committed) FROM accounts WHERE kind = 1")
+    prices = load_prices()
+    assert isinstance(spent, int)
+    assert sum(prices.cost(one.model, one.usage) for one in anthropic.bill) <= spent
+    assert ("budget" in message.text) == poor
+    assert ("walk" in message.text) != poor

@@ -67,6 +67,22 @@ def test_a_reminder_from_adding_to_removing_with_the_daemon_down(here: CliHere) 
     assert "Removed: ci." in here("log").stdout
 
 
+def test_a_slip_in_a_sentence_is_said_back(here: CliHere) -> None:
+    assert "I read “thrusday” as Thursday." in here("reminder", "thrusday 5pm call bob").stderr
+
+
+def test_a_sentence_that_could_be_two_times_names_both(here: CliHere) -> None:
+    done = here("reminder", "bring 2 bottles at 6", code=2)
+    assert done.stderr == (
+        'error: I can\'t read “bring 2 bottles at 6” as a reminder: 6 am or 6 pm?\n  next: Say "6 am" or "6 pm".\n'
+    )
+
+
+def test_an_interval_inside_hours_is_said_back_in_words(here: CliHere) -> None:
+    done = here("reminder", "stretch every 50 minutes on weekdays from 9 to 5")
+    assert "daily on weekdays every 50 min from 09:00 to 16:30" in done.stderr
+
+
 def test_a_sentence_is_a_reminder_for_the_person(here: CliHere) -> None:
     done = here("reminder", "call mum friday 5pm")
     made = shown(here, done.stdout.strip())
@@ -122,7 +138,7 @@ def test_a_usage_error_writes_nothing(here: CliHere, words: list[str]) -> None:
         (["-m", "x"], "error: No schedule given.\n  next: Use exactly one of at, in, every, rrule, cron or idle."),
         (["-m", "x", "--in", "1h", "--every", "2h"], "error: Only one schedule is allowed; got in and every."),
         (["-m", "x", "--at", "2020-01-01T09:00", "--late", "never"], "error: That time has already passed."),
-        (["-m", "x", "--at", "at 5"], "error: I can't read “at 5” as a time: 5am or 5pm?"),
+        (["-m", "x", "--at", "at 5"], "error: I can't read “at 5” as a time: 5 am or 5 pm?"),
     ],
 )
 def test_a_mistake_names_its_flag_and_the_way_out(here: CliHere, words: list[str], said: str) -> None:

@@ -64,6 +64,8 @@ class ScriptedModel:
 
     def __init__(self, *answers: str | Mapping[str, Any] | Exception) -> None:
         self.answers = list(answers) or ["HEARTBEAT_OK"]
+        self.has_no_words = not answers
+        """Without a script it has nothing to say, and for a briefing no words: the rules find them."""
         self.calls: list[ModelRequest] = []
         self.before_answer: Callable[[], Any] | None = None
         self.usage: TokenUse | None = None
@@ -75,6 +77,8 @@ class ScriptedModel:
             await self.before_answer()
         if isinstance(answer, Exception):
             raise answer
+        if self.has_no_words and request.purpose is Purpose.BRIEFING:
+            answer = ""
         usage = self.usage or TokenUse(input=sum(estimate(text) for text in request.texts()), output=20)
         if isinstance(answer, str):
             return text_reply(answer, MODEL, usage)

@@ -27,7 +27,7 @@ from tests.coach.proactive_world import MODEL, ScriptedModel, World, in_world
 from tests.coach.rig import AGENT
 from tests.times import NOON
 
-AWAY = ModelUnavailableError("The model's service is out of order (503).")
+AWAY = ModelUnavailableError("The model's service is out of order (503).", unbilled=True)
 
 
 FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="hmm")
@@ -161,7 +161,7 @@ def test_a_rest_is_kept_to(tmp_path: Path, retry_after: float, asked_after: int,
         assert (reply.model, len(spender.calls)) == (MODEL, 2)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
-    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after), "Hello")
+    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=retry_after, unbilled=True), "Hello")
 
 
 def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_rest_is_not_prolonged_by_those_who_ask_during_it(tmp_path: Path) -> N
             await answering.answer(AGENT, FACTS, ask, at(minutes), waited_for=True)
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) == Outage(NOON, rest_until=Instant(NOON + HOUR))
 
-    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=3600))
+    in_answering(tmp_path, script, ModelUnavailableError("pause", retry_after=3600, unbilled=True))
 
 
 def test_a_clock_that_was_set_back_does_not_make_a_rest_endless(tmp_path: Path) -> None:
@@ -219,7 +219,13 @@ def test_the_rules_are_free_and_named_offline() -> None:
 def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
     class Governor(ScriptedModel):
         async def call(
-            self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None
+            self,
+            agent: str,
+            request: ModelRequest,
+            now: Instant,
+            *,
+            model: Model | None = None,
+            patience: float | None = None,
         ) -> ModelReply:
             assert model is not None
             return await model.complete(request)

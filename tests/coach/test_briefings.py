@@ -252,7 +252,7 @@ def test_bedtime_is_casual_then_direct_then_serious_and_never_a_fourth_time(
         assert fired == ["Bedtime, casual.", "Bedtime, direct.", "Bedtime, serious."]
         assert (await world.coach.facts.state(AGENT, world.clock.now())).bedtime_nudges == 3
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), model=ScriptedModel("HEARTBEAT_OK"))
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 20, 5), model=ScriptedModel())
 
 
 def test_a_model_writes_the_bedtime_message_in_the_nights_tone(tmp_path: Path) -> None:
@@ -538,7 +538,7 @@ def test_downtime_over_a_briefing(tmp_path: Path, hours: int, result: str, told:
 def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
     tmp_path: Path, until: tuple[int, int], told: list[str], result: str
 ) -> None:
-    spender = ScriptedModel("Good morning.", "HEARTBEAT_OK")
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
@@ -556,7 +556,7 @@ def test_a_briefing_that_may_not_come_now_is_put_off_and_costs_nothing(
 
 
 def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> None:
-    spender = ScriptedModel("Good morning.", "HEARTBEAT_OK")
+    spender = ScriptedModel()
 
     async def scenario(world: World) -> None:
         world.goals(**RHYTHM)
@@ -579,10 +579,10 @@ def test_left_alone_for_hours_no_model_is_asked_for_words(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(ModelUnavailableError("away"), id="the service is away"),
+        pytest.param(ModelUnavailableError("away", unbilled=True), id="the service is away"),
         pytest.param(BudgetExhaustedError("spent"), id="the money is spent"),
         pytest.param(NudgeError("the credit balance is too low"), id="the question is not taken"),
-        pytest.param("HEARTBEAT_OK", id="the model answers another question"),
+        pytest.param("\u200b\ufeff", id="the model says what nobody can see"),
         pytest.param("x" * 5000, id="the model runs wild"),
         pytest.param("  \n", id="the model says nothing"),
     ],
@@ -595,6 +595,21 @@ def test_a_briefing_is_never_lost_to_a_model(tmp_path: Path, answer: Any) -> Non
         assert "Write the draft" in text
 
     in_world(tmp_path, scenario, WEDNESDAY, model=ScriptedModel(answer))
+
+
+@pytest.mark.parametrize("answer", ["HEARTBEAT_OK", "heartbeat_ok.", "**Heartbeat_OK**"])
+def test_a_model_may_say_that_there_is_nothing_to_say(tmp_path: Path, answer: str) -> None:
+    async def scenario(world: World) -> None:
+        world.goals(**RHYTHM)
+        await world.run_for(2 * HOURS + 1)
+        assert world.channel.texts == []
+        (row,) = await world.outcomes("briefing")
+        assert (row.result, row.reason) == (Result.SKIPPED, "Nothing to say.")
+        (asked,) = [call for call in spender.calls if call.purpose == "briefing"]
+        assert "answer exactly HEARTBEAT_OK" in asked.system_text
+
+    spender = ScriptedModel(answer)
+    in_world(tmp_path, scenario, WEDNESDAY, model=spender)
 
 
 def test_somebody_who_took_the_turn_meanwhile_makes_it_look_again(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def test_more_time_at_night_delays_the_escalation_and_never_says_two_things_at_o
         assert nudges == 3
         assert [text for text in world.channel.texts if text.startswith("You said “30 more min” — time's up. ")] != []
 
-    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), model=ScriptedModel("HEARTBEAT_OK"))
+    in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50), model=ScriptedModel())
 
 
 # The phone's signal

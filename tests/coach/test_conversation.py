@@ -136,7 +136,7 @@ def test_a_bad_answer_changes_nothing_and_is_admitted(coach: Any, answer: Any, s
     coach(scenario, Scripted(answer))
 
 
-@pytest.mark.parametrize("error", [ModelUnavailableError("down"), NotConfiguredError("no such key")])
+@pytest.mark.parametrize("error", [ModelUnavailableError("down", unbilled=True), NotConfiguredError("no such key")])
 def test_the_rules_answer_while_the_model_is_away(coach: Any, error: Exception) -> None:
     async def scenario(rig: Rig) -> None:
         assert "I'll remind you: stretch." in await rig.say("remind me to stretch in 20 minutes")
@@ -144,7 +144,9 @@ def test_the_rules_answer_while_the_model_is_away(coach: Any, error: Exception) 
     coach(scenario, Scripted(error))
 
 
-@pytest.mark.parametrize("answer", [says("Sure, no worries."), '{"broken', ModelUnavailableError("down")])
+@pytest.mark.parametrize(
+    "answer", [says("Sure, no worries."), '{"broken', ModelUnavailableError("down", unbilled=True)]
+)
 @pytest.mark.parametrize(
     ("text", "field", "until"),
     [
@@ -229,7 +231,9 @@ def test_what_waited_for_the_persons_word_comes_with_it(coach_everywhere: Any, p
     coach_everywhere(scenario)
 
 
-@pytest.mark.parametrize("model", [None, Scripted(says("Okay, I hear you.")), Scripted(ModelUnavailableError("down"))])
+@pytest.mark.parametrize(
+    "model", [None, Scripted(says("Okay, I hear you.")), Scripted(ModelUnavailableError("down", unbilled=True))]
+)
 def test_feedback_lands_in_preferences_with_a_promise(coach: Any, model: Scripted | None) -> None:
     async def scenario(rig: Rig) -> None:
         if model is not None and not model.answers:

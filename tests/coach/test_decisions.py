@@ -23,9 +23,7 @@ def test_the_word_alone_is_silence_by_choice() -> None:
     [
         pytest.param("", "empty", id="nothing"),
         pytest.param(" \n", "empty", id="only spaces"),
-        pytest.param("HEARTBEAT_OK.", "followed by more", id="the word with a full stop"),
         pytest.param("HEARTBEAT_OK - nothing to do", "followed by more", id="the word with trailing words"),
-        pytest.param("heartbeat_ok", "neither", id="the word in small letters"),
         pytest.param("All quiet. HEARTBEAT_OK", "neither", id="words before it"),
         pytest.param("Time for bed!", "neither", id="prose"),
         pytest.param('```json\n{"action": "heartbeat_ok"}\n```', "neither", id="JSON in a code fence"),
@@ -137,8 +135,45 @@ def test_no_text_makes_the_reader_raise(answer: str) -> None:
     assert parse_decision(answer, NOW).message == ""
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "heartbeat_ok",
+        "Heartbeat_OK.",
+        "**HEARTBEAT_OK**",
+        "`heartbeat ok`",
+        "```\nHEARTBEAT_OK\n```",
+        "\u200bHEARTBEAT_OK\ufeff\n",
+        "HEARTBEAT\u200b_OK",
+        {"action": "HEARTBEAT_OK"},
+        {"action": " heartbeat_ok "},
+    ],
+    ids=repr,
+)
+def test_the_word_is_silence_however_it_is_written(answer: Any) -> None:
+    assert parse_decision(answer, NOW).action is Action.OK
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["heartbeat_ok", "**Heartbeat OK**", "\u200b", "\u200b\u2060\ufeff", "\u3164", "\u2800 \u00a0", "\u0301"],
+    ids=ascii,
+)
+def test_a_message_that_says_or_shows_nothing_is_silence(message: str) -> None:
+    assert parse_decision({"action": "message", "message": message}, NOW).action is Action.SILENCE
+
+
+def test_a_message_may_claim_to_be_critical_and_a_run_may_ask_to_read() -> None:
+    assert parse_decision({"action": "message", "message": "Fire!", "critical": True}, NOW).critical
+    assert parse_decision({"action": "message", "message": "Fire!", "critical": 1}, NOW).action is Action.SILENCE
+    asked = parse_decision({"action": "read", "read": ["routines/a.md", " r-000001 ", "c", "d"]}, NOW)
+    assert (asked.action, asked.refs) == (Action.READ, ("routines/a.md", "r-000001", "c"))
+    for wrong in (None, [], "routines/a.md", [7]):
+        assert parse_decision({"action": "read", "read": wrong}, NOW).action is Action.SILENCE
+
+
 def test_the_schema_names_what_may_be_set() -> None:
-    assert set(DECISION_SCHEMA["properties"]) == {"action", "message", "topic", "state_updates"}
+    assert set(DECISION_SCHEMA["properties"]) == {"action", "message", "topic", "state_updates", "critical", "read"}
     assert set(DECISION_SCHEMA["properties"]["state_updates"]["properties"]) == {
         "bedtime_nudge_sent",
         "morning_brief_sent",

@@ -461,7 +461,7 @@ def test_a_bedtime_message_counts_and_keeps_to_the_rules_of_the_night(tmp_path: 
 def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_the_rules_answer(
     tmp_path: Path, store_url: str
 ) -> None:
-    spender = ScriptedModel(ModelUnavailableError("The model's service is out of order (503)."))
+    spender = ScriptedModel(ModelUnavailableError("The model's service is out of order (503).", unbilled=True))
 
     async def scenario(world: World) -> None:
         world.write("MEMORY.md", "## Active Commitments\n- Reply to Mary (due: 2026-02-16)\n")
@@ -488,7 +488,9 @@ def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_th
 
 
 def test_a_service_that_wants_a_rest_gets_it(tmp_path: Path) -> None:
-    spender = ScriptedModel(ModelUnavailableError("The model's service asks for a pause.", retry_after=2 * 3600))
+    spender = ScriptedModel(
+        ModelUnavailableError("The model's service asks for a pause.", retry_after=2 * 3600, unbilled=True)
+    )
 
     async def scenario(world: World) -> None:
         async with world.running():
@@ -538,7 +540,7 @@ def test_a_bug_in_the_model_is_retried_and_told_and_the_grid_stays(tmp_path: Pat
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         first, second = await world.outcomes()
-        assert (first.slot_at, first.result) == (FIRST, Result.FIRED)
+        assert (first.slot_at, first.result) == (FIRST, Result.FIRED_LATE)
         assert second.slot_at == FIRST + 45 * MINUTE
         assert world.channel.texts == ["⚠️ heartbeat failed: division by zero. Check logs."]
 
@@ -567,7 +569,10 @@ class Switch:
         pytest.param(True, "HEARTBEAT_OK", 2, id="an agent that sleeps on its budget is alive"),
         pytest.param(False, "prose", 2, id="an answer that is no decision"),
         pytest.param(
-            False, ModelUnavailableError("away"), 1, id="no answer is no sign of life until the rules take over"
+            False,
+            ModelUnavailableError("away", unbilled=True),
+            1,
+            id="no answer is no sign of life until the rules take over",
         ),
         pytest.param(False, KeyError("a bug"), 0, id="heartbeats that never work"),
     ],

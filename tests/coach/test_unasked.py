@@ -89,7 +89,9 @@ def test_somebody_who_wants_to_hear_nothing_about_sleep_does_not(tmp_path: Path)
                 await world.clock.sleep(600)
         assert world.channel.texts == []
         rows = await world.outcomes("briefing")
-        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {"Nothing to say."}
+        assert {row.reason for row in rows if row.slot_at <= toronto(2026, 2, 19, 1)} == {
+            "You asked not to hear about this."
+        }
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 23, 50))
 

@@ -35,3 +35,16 @@ def test_a_second_daemon_is_told_who_holds_the_home(tmp_path: Path, monkeypatch:
         HomeLock.acquire(home, "second", NOON)
     first.release()
     assert holder_of(home) is None
+
+
+def test_every_holder_of_a_home_has_the_homes_name_and_its_own(tmp_path: Path) -> None:
+    home, holders = Home(tmp_path), []
+    for name in ("first", "second", "third"):
+        held = HomeLock.acquire(home, name, NOON)
+        holders.append(held.holder)
+        held.release()
+    assert [one.instance for one in holders] == ["first", "second", "third"]
+    assert len({one.home for one in holders}) == 1
+    other = HomeLock.acquire(Home(tmp_path / "other"), "x", NOON)
+    other.release()
+    assert other.holder.home not in ("", holders[0].home)

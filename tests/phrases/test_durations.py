@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.errors import InvalidPhraseError
+from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, from_local
 from nudge.phrases import understand_duration
 
@@ -69,7 +69,6 @@ def test_a_phrase_is_a_duration(phrase: str, expected: int) -> None:
         ("until", 'missing after "until"'),
         ("until 1 january 2020", "past"),
         ("until every day", "one time"),
-        ("until at 5", "5am or 5pm"),
         ("tomorrow 9am", "tomorrow"),
         ("half a month", "halve a month"),
         ("1.5 months", "halve a month"),
@@ -88,6 +87,12 @@ def test_a_duration_is_refused_with_three_examples_that_work(phrase: str, says: 
     assert len(examples) == 3
     for example in examples:
         understand_duration(example, NOW, TORONTO)
+
+
+def test_an_end_that_could_be_two_times_is_asked_about() -> None:
+    with pytest.raises(UnclearPhraseError) as unclear:
+        understand_duration("until at 5", NOW, TORONTO)
+    assert unclear.value.question == "5 am or 5 pm?"
 
 
 def test_a_day_over_a_dst_change_has_23_or_25_hours_and_24_hours_have_24() -> None:

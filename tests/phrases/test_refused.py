@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from nudge.errors import InvalidPhraseError
+from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import from_local
 from nudge.phrases import understand
 
@@ -18,17 +18,16 @@ REFUSED = [
     # phrase, what the message says about it
     ("", "empty"),
     ("   ", "empty"),
-    ("at 5", "5am or 5pm"),
-    ("5", "5am or 5pm"),
-    ("at 5 tomorrow", "5am or 5pm"),
-    ("5:30", "5:30am or 5:30pm"),
-    ("every day at 5", "5am or 5pm"),
-    ("half past 3", "3:30am or 3:30pm"),
-    ("at 9", "9pm today or 9am tomorrow"),
-    ("9:30", "9:30pm today or 9:30am tomorrow"),
-    ("today at 9", "9pm"),
-    ("friday 5", "5am or 5pm"),
-    ("every friday 5", "5am or 5pm"),
+    ("at 5", "5 am or 5 pm"),
+    ("5", "5 am or 5 pm"),
+    ("at 5 tomorrow", "5 am or 5 pm"),
+    ("5:30", "5:30 am or 5:30 pm"),
+    ("every day at 5", "5 am or 5 pm"),
+    ("half past 3", "3:30 am or 3:30 pm"),
+    ("at 9", "9 pm today or 9 am tomorrow"),
+    ("9:30", "9:30 pm today or 9:30 am tomorrow"),
+    ("friday 5", "5 am or 5 pm"),
+    ("every friday 5", "5 am or 5 pm"),
     ("on the 1st of every year", "missing after"),
     ("15h", "in 15h or 15:00"),
     ("in 45", "45 minutes"),
@@ -48,8 +47,8 @@ REFUSED = [
     ("thursday 2026-02-20", "a Friday, not a Thursday"),
     ("now", "now"),
     ("asap", "asap"),
-    ("soon", "soon"),
-    ("later", "later"),
+    ("soon", "when?"),
+    ("later", "when?"),
     ("today", "past"),
     ("this morning", "past"),
     ("today 1pm", "past"),
@@ -86,10 +85,10 @@ REFUSED = [
     ("3000-01-01", "100 years"),
     ("3pm EST", "est"),
     ("tomorrow 9am UTC", "utc"),
-    ("this weekend", "weekend"),
+    ("this weekend", "saturday or sunday?"),
     ("morning", "morning"),
-    ("twice a day", "every day at 9 and 17"),
-    ("three times a week", "every day at 9 and 17"),
+    ("twice a day", "what times?"),
+    ("three times a week", "on which days"),
     ("every", "every"),
     ("every 0 minutes", "0"),
     ("every week", "which day"),
@@ -103,7 +102,6 @@ REFUSED = [
     ("every 5th friday of the month", "5th"),
     ("every 32nd", "32"),
     ("every year on feb 30", "no 30"),
-    ("every day at 7:30 and 19:45", "one reminder for each"),
     ("every monday at 9am and friday at 5pm", "friday"),
     ("every 30 minutes at 9", "every 30 minutes"),
     ("every weekday at 9 until friday", "until"),
@@ -127,11 +125,9 @@ REFUSED = [
     ("13/13", "no month 13"),
     ("13/14", "13/14"),
     ("1h30", "in 1h30 or 01:30"),
-    ("at 12", "12am or 12pm"),
+    ("at 12", "12 am or 12 pm"),
     ("0000-01-01", "no year 0"),
     ("last friday of the month", "every last friday"),
-    ("tomorow 9am", "tomorrow"),
-    ("firday 5pm", "friday"),
     ("call mum", "call"),
     ("3pm #1", "#"),
     ("🙂", "🙂"),
@@ -151,11 +147,10 @@ REFUSED = [
 
 
 def test_a_refusal_is_a_question_that_one_word_answers() -> None:
-    with pytest.raises(InvalidPhraseError) as refusal:
+    with pytest.raises(UnclearPhraseError) as refusal:
         understand("at 5", NOW, TORONTO)
-    assert str(refusal.value) == (
-        'I can\'t read “at 5” as a time: 5am or 5pm? Try "tomorrow 9am", "in 2 hours" or "every weekday at 9".'
-    )
+    assert (refusal.value.question, refusal.value.options) == ("5 am or 5 pm?", ("5 am", "5 pm"))
+    assert str(refusal.value) == ('I can\'t read “at 5” as a time: 5 am or 5 pm? Say "5 am" or "5 pm".')
 
 
 @pytest.mark.parametrize(("phrase", "says"), REFUSED, ids=[f"{p[:40]!r} is refused" for p, _ in REFUSED])
@@ -166,6 +161,6 @@ def test_a_phrase_is_refused_and_says_why(phrase: str, says: str) -> None:
     assert says.casefold() in why.casefold()
     assert refusal.value.next_step is not None
     examples = refusal.value.next_step.split('"')[1::2]
-    assert len(examples) == 3
-    for example in examples:
+    assert len(examples) == (2 if getattr(refusal.value, "options", ()) else 3)
+    for example in examples if len(examples) == 3 else ():
         understand(example, NOW, TORONTO)

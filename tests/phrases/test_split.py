@@ -86,6 +86,7 @@ REFUSED = [
     # sentence, what the refusal says
     ("", "no time"),
     ("call mum", "no time"),
+    ("remind me to call mum", "When?"),
     ('"call mum"', "no time"),
     ("meditate 20 minutes", "no time"),
     ("read chapter 5", "no time"),
@@ -94,16 +95,16 @@ REFUSED = [
     ("finish the first", "no time"),
     ("stand by me", "no time"),
     ("do it now", "no time"),
-    ("tomorrow", "nothing to be reminded of"),
-    ("remind me at 5pm", "nothing to be reminded of"),
-    ("meet bob at 5", "5am or 5pm"),
-    ("meet bob at 5 friday", "5am or 5pm"),
-    ("at 5 call bob tomorrow", "5am or 5pm"),
-    ("tomorrow call bob at 5", "5am or 5pm"),
-    ("wake up at 6:30", "6:30pm today or 6:30am tomorrow"),
+    ("tomorrow", "About what?"),
+    ("remind me at 5pm", "About what?"),
+    ("meet bob at 5", "5 am or 5 pm"),
+    ("meet bob at 5 friday", "5 am or 5 pm"),
+    ("at 5 call bob tomorrow", "5 am or 5 pm"),
+    ("tomorrow call bob at 5", "5 am or 5 pm"),
+    ("wake up at 6:30", "6:30 am or 6:30 pm"),
     ("buy milk today", "add a time"),
     ("email ann on feb 30", "no 30"),
-    ("pills twice a day", "every day at 9 and 17"),
+    ("pills twice a day", "What times?"),
     ("email about last friday", "past"),
     ("book a table for friday", '"for friday"'),
     ("finish the report before friday", '"before friday"'),
@@ -119,9 +120,8 @@ REFUSED = [
     ("feed the cat every morning at 7 and every evening at 6", "two times"),
     ("gym 5pm - 6pm", "“5pm” and “6pm” are two times"),
     ("gym 5 to 6pm", '"to 6pm"'),
-    ("gym at ten past 5pm", '"past 5pm"'),
     ("gym every first and third monday at 9am", '"third monday at 9am"'),
-    ("follow up 2 days later at 9am", '"later at 9am"'),
+    ("follow up 2 days later at 9am", '"later" does not fit'),
     ("gym 2nd tuesday", '"2nd tuesday"'),
     ("call mum 1 march 27", '"1 march 27"'),
     ("call mum two or three hours from now", '"or three hours'),
@@ -161,8 +161,8 @@ def test_a_sentence_is_refused_with_three_examples_that_work(sentence: str, says
         split_reminder(sentence, NOW, TORONTO)
     assert says in refusal.value.message.partition(" as a reminder: ")[2]
     examples = str(refusal.value.next_step).split('"')[1::2]
-    assert len(examples) == 3
-    for example in examples:
+    assert len(examples) == (2 if getattr(refusal.value, "options", ()) else 3)
+    for example in examples if len(examples) == 3 else ():
         split_reminder(example, NOW, TORONTO)
 
 

@@ -324,7 +324,7 @@ class TestLedger:
         ("error", "charged"),
         [
             pytest.param(None, 0, id="a call that was never sent is free"),
-            pytest.param(RuntimeError("no answer"), 1_250, id="one that failed is charged its input"),
+            pytest.param(RuntimeError("no answer"), 2_250, id="one that failed is charged its worst case"),
         ],
     )
     def test_a_failed_call_is_charged_what_the_ledger_says(self, error: Exception | None, charged: int) -> None:

@@ -96,7 +96,7 @@ def test_an_agent_that_winds_down_goes_on_but_starts_no_task(in_store: InStore) 
     ("error", "charged"),
     [
         pytest.param(None, 0, id="a call that was never sent is free"),
-        pytest.param(RuntimeError("cut off"), 1_000, id="one that failed is charged its input"),
+        pytest.param(RuntimeError("cut off"), 1_500, id="one that failed is charged its worst case"),
     ],
 )
 def test_a_failed_call_leaves_nothing_held(in_store: InStore, error: Exception | None, charged: int) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.gate import Gate
+from nudge.attention.requests import PersonRequests
 from nudge.instants import DAY, HOUR, MINUTE, SECOND
 from nudge.queue.inbox import Priority
 from nudge.queue.outcomes import Result
@@ -139,5 +141,59 @@ def test_a_clock_set_back_fires_nothing_twice(in_store: InStore) -> None:
         assert slots == sorted(set(slots))
         assert slots[:3] == [30, 60, 90]
         assert await world.next_in(made) is not None
+
+    play(in_store, scene)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "result", "reason", "text"),
+    [
+        pytest.param(4, "fired", "", "Stretch.", id="four seconds are on time"),
+        pytest.param(
+            16,
+            "fired-late",
+            "It was due 1:00 PM and came 16s later. nudge was not running, or had too much to do.",
+            "Stretch.",
+            id="sixteen seconds are late, and too few to say so in the message",
+        ),
+        pytest.param(
+            90,
+            "fired-late",
+            "It was due 1:00 PM and came 1m 30s later. nudge was not running, or had too much to do.",
+            "[late: was due 1:00 PM] Stretch.",
+            id="a minute and a half is said in the message",
+        ),
+    ],
+)
+def test_how_late_it_came_and_why(in_store: InStore, seconds: int, result: str, reason: str, text: str) -> None:
+    async def scene(world: World) -> None:
+        await world.add("Stretch.", in_="1h")
+        await world.down_for(HOUR + seconds * SECOND)
+        await world.run_for(SECOND)
+        assert await world.results() == [(60, result)]
+        (row,) = await world.outcomes()
+        assert (row.reason, await world.inbox()) == (reason, [text])
+
+    play(in_store, scene)
+
+
+def test_one_that_was_held_says_what_held_it_however_short(in_store: InStore) -> None:
+    async def scene(world: World) -> None:
+        await world.add("Stretch.", in_="1h", to_person=True)
+        gate = Gate(world.store, lambda agent: world.person, world.reminders.claims)
+        requests = PersonRequests(world.store, gate)
+        await requests.heard("coach", "leave me alone", world.now, world.now)
+        await world.run_for(HOUR + SECOND)
+        await clock_on(world, 3 * SECOND)
+        await requests.heard("coach", "hi", world.now, world.now)
+        await world.run_for(SECOND)
+        assert await world.results() == [(60, "fired-late")]
+        (row,) = await world.outcomes()
+        assert row.reason == (
+            "It was due 1:00 PM and came 4s later. You asked to be left alone and hadn't written since."
+        )
+
+    async def clock_on(world: World, length: int) -> None:
+        await world.clock.sleep(length / SECOND)
 
     play(in_store, scene)

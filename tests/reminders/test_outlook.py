@@ -37,7 +37,7 @@ def test_the_forward_schedule(in_store: InStore) -> None:
         assert lines.splitlines() == [
             "Upcoming bg tasks (next 3h):",
             '- 1:00 PM: Chores -- "Look at the list." (routines/chores.md) [this task]',
-            f'- 1:05 PM: Pipeline -- "Started on the pipeline?" ({chain.id}) [just fired]',
+            f'- 1:05 PM: Pipeline (1/4) -- "Started on the pipeline?" ({chain.id}) [just fired]',
             f'- 1:35 PM: Pipeline (2/4) -- "Started on the pipeline?" ({chain.id})',
             '- 2:00 PM: Chores -- "Look at the list." (routines/chores.md)',
             '- 2:00 PM: Quiet (silent) -- "Log" (r-000003)',

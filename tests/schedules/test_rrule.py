@@ -409,6 +409,11 @@ def test_the_next_time_is_strictly_after() -> None:
         ("FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR", "RRULE(daily on weekdays)"),
         ("FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9;BYMINUTE=0", "RRULE(daily on weekdays at 09:00)"),
         ("FREQ=WEEKLY;BYDAY=SA,SU;BYHOUR=9,21", "RRULE(weekly on weekends at 09:00, 21:00)"),
+        (
+            "FREQ=DAILY;BYDAY=MO,TU,WE,TH,FR;BYHOUR=9,10,11;BYMINUTE=0,10,20,30,40,50;BYSECOND=0;BYSETPOS=1,5,9,13,17",
+            "RRULE(daily on weekdays every 40 min from 09:00 to 11:40)",
+        ),
+        ("FREQ=DAILY;BYHOUR=7,19;BYMINUTE=30,45;BYSECOND=0;BYSETPOS=1,4", "RRULE(daily at 07:30, 19:45)"),
         ("FREQ=WEEKLY;INTERVAL=2;BYDAY=MO", "RRULE(every 2 weeks on Mon)"),
         ("FREQ=MONTHLY;BYDAY=2TU;BYHOUR=10;BYMINUTE=30", "RRULE(monthly on the 2nd Tue at 10:30)"),
         ("FREQ=MONTHLY;BYDAY=-1FR", "RRULE(monthly on the last Fri)"),

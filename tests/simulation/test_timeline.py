@@ -10,7 +10,7 @@ import pytest
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339
 from nudge.queue.outcomes import Result
 from nudge.simulation.summary import is_violation, summarise, summary_json
-from nudge.simulation.text import Line, lines_of, plain
+from nudge.simulation.text import Line, lines_of, plain, summary_lines
 from nudge.simulation.timeline import (
     Asked,
     Ended,
@@ -157,6 +157,14 @@ def test_a_firing_is_not_told_twice() -> None:
 def test_quiet_hour_violations(event: Sent, counts: bool) -> None:
     assert is_violation(event, WEEK) is counts
     assert summarise(timeline(event)).quiet_violations == int(counts)
+
+
+def test_the_quiet_hours_say_how_much_was_asked_for() -> None:
+    told = timeline(sent(at(16, 3), exact=True), sent(at(17, 4), exact=True), sent(at(16, 12), exact=True))
+    assert summarise(told).quiet_asked == 2
+    assert summary_json(summarise(told))["quiet_hour_messages_asked_for"] == 2
+    text = "\n".join(summary_lines(told))
+    assert "0 violations (02:00–10:00); 2 messages that you set for that time" in text
 
 
 def test_the_summary_counts_messages_by_day_hour_and_kind() -> None:

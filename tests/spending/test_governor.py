@@ -48,6 +48,8 @@ MIDNIGHT = Instant(NOON + 7 * HOUR)
 """The next turn of the spending day: noon in Toronto is 17:00 UTC."""
 DAILY = 10_000
 WINDOW = 30 * DAILY
+WORST = INPUT + 1_000
+"""What is held for a question with its answer."""
 
 
 async def today(spending: Spending, clock: VirtualClock) -> tuple[SpendingState, int, int]:
@@ -111,16 +113,15 @@ def test_a_call_is_clamped_to_what_is_left(in_store: InStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("failure", "raised", "charged"),
+    ("failure", "charged"),
     [
-        pytest.param(ModelUnavailableError("away"), ModelUnavailableError, INPUT, id="an outage costs the input"),
-        pytest.param(ValueError("a bug"), ValueError, INPUT, id="a bug costs the input"),
-        pytest.param(NotConfiguredError("bad key"), NotConfiguredError, 0, id="a refused key costs nothing"),
+        pytest.param(ModelUnavailableError("lost"), [WORST, WORST], id="two lost answers cost their worst cases"),
+        pytest.param(ModelUnavailableError("429", unbilled=True), [0], id="what the service did not do is free"),
+        pytest.param(ValueError("a bug"), [WORST], id="a bug costs the worst case"),
+        pytest.param(NotConfiguredError("bad key"), [0], id="a refused key costs nothing"),
     ],
 )
-def test_a_failed_call_ends_its_hold(
-    in_store: InStore, failure: Exception, raised: type[Exception], charged: int
-) -> None:
+def test_a_failed_call_ends_its_hold(in_store: InStore, failure: Exception, charged: list[int]) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
 
@@ -128,15 +129,15 @@ def test_a_failed_call_ends_its_hold(
             raise failure
 
         spending = spending_on(store, clock, WINDOW, PricedModel(fails))
-        with pytest.raises(raised):
+        with pytest.raises(type(failure)):
             await spending.call("coach", question())
-        assert await today(spending, clock) == (SpendingState.AWAKE, charged, 0)
-        assert [row.cost for row in await store.usage.recent()] == [charged]
+        assert await today(spending, clock) == (SpendingState.AWAKE, sum(charged), 0)
+        assert [row.cost for row in await store.usage.recent()] == charged
 
     in_store(scenario)
 
 
-def test_a_cancelled_call_costs_its_input_and_its_caller_is_cancelled(in_store: InStore) -> None:
+def test_a_cancelled_call_costs_its_worst_case_and_its_caller_is_cancelled(in_store: InStore) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
         await prepared(store)
         model = PricedModel(costs(1), clock=clock, seconds=600)
@@ -147,7 +148,7 @@ def test_a_cancelled_call_costs_its_input_and_its_caller_is_cancelled(in_store: 
         with pytest.raises(asyncio.CancelledError):
             await task
         assert model.cancelled == 1
-        assert await today(spending, clock) == (SpendingState.AWAKE, INPUT, 0)
+        assert await today(spending, clock) == (SpendingState.AWAKE, WORST, 0)
 
     in_store(scenario)
 
@@ -320,7 +321,7 @@ def test_money_wakes_a_sleeper_within_a_second_and_pulls_its_work_ahead(in_store
         from nudge.spending.budgets import SpendingPlan
 
         await prepared(store)
-        spending = spending_on(store, clock, WINDOW, PricedModel(everything))
+        spending = spending_on(store, clock, WINDOW, PricedModel(everything), waiting=("turn",))
         done: list[int] = []
 
         async def turn(firing: Firing) -> None:
@@ -516,7 +517,7 @@ def test_the_circuit_breaker_cancels_siblings_and_alerts_once(in_store: InStore)
         assert clock.now() == NOON + 1_000_000
         assert not theirs.done(), "another agent's calls go on"
         state, spent, held = await today(spending, clock)
-        assert (state, spent, held) == (SpendingState.BUDGET_EXCEEDED, DAILY * 12 // 10 + 3 * INPUT, 0)
+        assert (state, spent, held) == (SpendingState.BUDGET_EXCEEDED, DAILY * 12 // 10 + 3 * WORST, 0)
         assert await feed(store, "budget_exceeded") == ["Agent stopped — daily budget exceeded"]
         mails = await store.timers.of_agent("coach", prefix="mail:")
         assert [mail.payload["subject"] for mail in mails] == ["Agent stopped — daily budget exceeded"]

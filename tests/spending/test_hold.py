@@ -68,6 +68,10 @@ async def breaks_off(hold: HeldCall) -> None:
     raise ModelUnavailableError
 
 
+async def is_unbilled(hold: HeldCall) -> None:
+    raise ModelUnavailableError(unbilled=True)
+
+
 async def is_refused(hold: HeldCall) -> None:
     raise NotConfiguredError
 
@@ -88,11 +92,12 @@ async def cancels(hold: HeldCall) -> None:
         pytest.param(settles, 57, HoldState.SETTLED, TokenUse(50, 7), id="what was used, where it settles"),
         pytest.param(settles_then_fails, 57, HoldState.SETTLED, TokenUse(50, 7), id="also where it fails afterwards"),
         pytest.param(returns, 1_100, HoldState.EXPIRED, TokenUse(output=5), id="the worst case, where it says nothing"),
-        pytest.param(fails, 100, HoldState.CANCELLED, TokenUse(), id="the input, where it fails"),
-        pytest.param(breaks_off, 130, HoldState.CANCELLED, TokenUse(output=30), id="and what a stream has produced"),
+        pytest.param(fails, 1_100, HoldState.EXPIRED, TokenUse(), id="the worst case, where it fails"),
+        pytest.param(breaks_off, 1_100, HoldState.EXPIRED, TokenUse(output=30), id="also where a stream breaks off"),
+        pytest.param(is_cancelled, 1_100, HoldState.EXPIRED, TokenUse(output=30), id="and where it is cancelled"),
         pytest.param(is_refused, 0, HoldState.SETTLED, TokenUse(), id="nothing, where the key is refused"),
-        pytest.param(is_cancelled, 130, HoldState.CANCELLED, TokenUse(output=30), id="the same, where it is cancelled"),
-        pytest.param(cancels, 130, HoldState.CANCELLED, TokenUse(output=30), id="and where it cancels the call itself"),
+        pytest.param(is_unbilled, 0, HoldState.SETTLED, TokenUse(), id="nor where the service did not do it"),
+        pytest.param(cancels, 130, HoldState.CANCELLED, TokenUse(output=30), id="what came, where it ends the call"),
     ],
 )
 def test_how_a_block_ends_decides_what_is_charged(
@@ -154,7 +159,7 @@ def test_the_breaker_stops_a_block_but_not_the_task_around_it(in_store: InStore)
         await stream
         assert log == ["budget_exceeded", "the task goes on"]
         assert stream.cancelling() == 0
-        assert await today(spending, clock) == (SpendingState.BUDGET_EXCEEDED, DAILY * 12 // 10 + 140, 0)
+        assert await today(spending, clock) == (SpendingState.BUDGET_EXCEEDED, DAILY * 12 // 10 + 1_100, 0)
 
     in_store(scenario)
 
@@ -174,7 +179,7 @@ def test_a_cancelled_caller_stays_cancelled_where_the_breaker_stops_it_too(in_st
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert (await today(spending, clock))[1:] == (100, 0)
+        assert (await today(spending, clock))[1:] == (1_100, 0)
 
     in_store(scenario)
 

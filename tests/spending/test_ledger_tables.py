@@ -170,18 +170,25 @@ async def test_the_spending_row_is_made_once_and_kept_whole(store: SqlStore) -> 
     assert await store.spending.all() == [full]
 
 
-async def test_what_was_put_off_until_the_refresh_is_pulled_ahead_and_nothing_else(store: SqlStore) -> None:
+async def test_what_waits_for_money_is_pulled_ahead_and_nothing_else(store: SqlStore) -> None:
     await store.agents.add(Agent("coach", "coach", NOON))
-    refresh = Instant(NOON + DAY)
-    put_off = replace(Timer.at("coach", "turn", "turn", NOON), due_at=refresh)
+    later, now = Instant(NOON + DAY), Instant(NOON + MINUTE)
+    deferred = replace(Timer.at("coach", "deferred", "turn", NOON), due_at=later)
     for timer in (
-        put_off,
-        Timer.at("coach", "planned for then", "turn", refresh),
-        Timer.at("coach", "wake", "wake", refresh),
-        replace(put_off, key="put off longer", due_at=Instant(refresh + 1)),
+        deferred,
+        Timer.at("coach", "next", "turn", later),
+        Timer.at("coach", "another", "turn", later),
+        Timer.at("coach", "due", "turn", NOON),
+        replace(deferred, key="retried", attempts=1),
     ):
         await store.timers.set(timer)
-    assert await store.spending.pull_deferred("coach", refresh, Instant(NOON + MINUTE)) == 1
-    pulled = await store.timers.get("coach", "turn")
-    assert pulled is not None
-    assert (pulled.due_at, pulled.slot_at) == (NOON + MINUTE, NOON)
+    keys = ("deferred", "next", "due", "retried", "gone")
+    assert [await store.spending.pull("coach", key, now) for key in keys] == [True, True, False, False, False]
+    found = {timer.key: (timer.due_at, timer.slot_at) for timer in await store.timers.of_agent("coach")}
+    assert found == {
+        "deferred": (now, NOON),
+        "next": (now, now),
+        "another": (later, later),
+        "due": (NOON, NOON),
+        "retried": (later, NOON),
+    }

@@ -5,6 +5,7 @@ import gc
 import random
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -46,22 +47,87 @@ async def test_async_with_does_the_same() -> None:
     assert (ledger.spent, ledger.held) == (25, 0)
 
 
-def test_an_exception_charges_the_inputs_cost_and_goes_on() -> None:
+def test_an_exception_charges_the_worst_case_and_goes_on() -> None:
     ledger = penny(1_000)
     with pytest.raises(ConnectionError), ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
         raise ConnectionError
-    assert (ledger.spent, ledger.held, hold.state) == (20, 0, HoldState.CANCELLED)
+    assert (ledger.spent, ledger.held, hold.state) == (100, 0, HoldState.EXPIRED)
 
 
-def test_a_stream_that_breaks_off_is_charged_what_it_brought() -> None:
+def test_a_stream_that_breaks_off_is_charged_the_worst_case_until_the_truth_comes() -> None:
     ledger = penny(1_000)
     with pytest.raises(ConnectionError), ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
         hold.produced(5)
-        hold.produced(12)
         raise ConnectionError
-    assert (ledger.spent, hold.state) == (32, HoldState.CANCELLED)
+    assert (ledger.spent, hold.state) == (100, HoldState.EXPIRED)
     hold.settle(TokenUse(20, 14))
     assert ledger.spent == 34
+
+
+def test_a_stream_that_its_caller_ends_is_charged_what_it_brought() -> None:
+    ledger = penny(1_000)
+    with ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
+        hold.produced(5)
+        hold.produced(12)
+        hold.cancel()
+    assert (ledger.spent, hold.state) == (32, HoldState.CANCELLED)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"input_tokens": 2**63, "output_tokens": 1},
+        {"input_tokens": 10**30, "output_tokens": 10**30},
+        {"input_tokens": 10**5_000, "output_tokens": 1},
+        {"input_tokens": 20, "output_tokens": -1},
+        {"input_tokens": 20.5, "output_tokens": 1},
+        {"input_tokens": True, "output_tokens": 1},
+        {"prompt_tokens": 5, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 6}},
+    ],
+    ids=["64 bits", "30 digits", "5,000 digits", "negative", "a fraction", "true", "more cached than read"],
+)
+def test_a_usage_that_cannot_be_true_is_charged_the_worst_case(usage: dict[str, Any]) -> None:
+    ledger = penny(1_000)
+    with ledger.hold(model="penny", input_tokens=20, max_tokens=80) as hold:
+        assert hold.settle(usage) == 100
+    assert (ledger.spent, ledger.held, hold.state) == (100, 0, HoldState.EXPIRED)
+
+
+class HttpError(Exception):
+    """An error as the clients of Anthropic and OpenAI raise it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status_code = status
+
+
+class ResponseError(Exception):
+    """An error as httpx raises it."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.response = HttpError(status)
+
+
+@pytest.mark.parametrize(
+    ("error", "charged"),
+    [
+        pytest.param(HttpError(429), 0, id="a 429 is free"),
+        pytest.param(HttpError(400), 0, id="a 400 is free"),
+        pytest.param(HttpError(529), 0, id="a service that says it is overloaded is free"),
+        pytest.param(ResponseError(500), 0, id="a 500 is free, whoever tells it"),
+        pytest.param(ConnectionRefusedError(), 0, id="a refused connection is free"),
+        pytest.param(HttpError(504), 100, id="a gateway that gave up waiting is not"),
+        pytest.param(HttpError(200), 100, id="an answer that cannot be read is not"),
+        pytest.param(ConnectionResetError(), 100, id="a connection that broke is not"),
+        pytest.param(TimeoutError(), 100, id="a time-out is not"),
+    ],
+)
+def test_what_the_service_certainly_did_not_do_is_free(error: Exception, charged: int) -> None:
+    ledger = penny(1_000)
+    with pytest.raises(type(error)), ledger.hold(model="penny", input_tokens=20, max_tokens=80):
+        raise error
+    assert (ledger.spent, ledger.held) == (charged, 0)
 
 
 def test_a_refused_key_costs_nothing() -> None:
@@ -101,7 +167,7 @@ def test_an_exception_after_the_settlement_changes_nothing() -> None:
     assert ledger.spent == 27
 
 
-async def test_a_cancelled_task_charges_the_inputs_cost() -> None:
+async def test_a_cancelled_task_charges_the_worst_case() -> None:
     ledger = penny(1_000)
 
     async def never_answered() -> None:
@@ -113,7 +179,7 @@ async def test_a_cancelled_task_charges_the_inputs_cost() -> None:
     assert ledger.held == 100
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    assert (ledger.spent, ledger.held) == (20, 0)
+    assert (ledger.spent, ledger.held) == (100, 0)
 
 
 def test_a_block_without_a_settlement_is_charged_the_worst_case_until_the_truth_comes() -> None:

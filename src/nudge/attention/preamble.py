@@ -17,18 +17,20 @@ from nudge.instants import MINUTE, Instant, Moment, Zone, as_instant, from_timed
 
 PING_GUIDANCE: Final = """\
 Pings are messages the person did not ask for, and they come out of a bucket. The bucket refills over time, one ping
-after another up to its capacity. If it is empty, pings come back with time; it is not used up for the day. The end of
-this prompt says how full it is now.
+after another up to its capacity. If it is empty, pings come back with time; it is not used up for the day. The line
+"Ping budget" says how full it is now.
 
 Below that you see which background tasks come next. They use the same bucket, except those marked (silent), which never
-ping. [this task] is you; [just fired] had its turn in the last 15 minutes.
+ping. [this task] is you; [just fired] had its turn in the last 15 minutes. To read a task's whole text first, answer
+{"action": "read", "read": ["routines/chores.md"]} with what stands in its brackets; you are then asked again, once.
 
 Before you ping, compare two regrets: tomorrow, would the person be sorrier that this message did not come, or that a
 later task on the list found the bucket empty? Ping only for the first. Health and sleep in the evening usually matter
 more than what can wait until the next conversation. Saying nothing is a good result.
 
 A ping marked critical does not use the bucket. It is for what cannot wait and would do harm if unsaid. It is counted,
-and the person sees the count. A refused ping costs nothing: do not look for a way around it, let it go."""
+at most three are believed in a day, and the person sees the count. A refused ping costs nothing: do not look for a way
+around it, let it go."""
 
 ONE_PING: Final = "Send at most 1 ping or embed per bg session."
 

@@ -143,7 +143,8 @@ class SmtpMailer:
 
     def _refused(self, code: int, words: bytes | str) -> NudgeError:
         said = words.decode("utf-8", "replace") if isinstance(words, bytes) else words
-        text = redact(f"The mail server refused ({code} {said[:200].strip()}).", (self._server.password,))
+        said = redact(said, (self._server.password,))[:200].strip()  # cut last: half a password has no shape
+        text = f"The mail server refused ({code} {said})."
         return ChannelUnavailableError(text) if code < 500 else NotConfiguredError(text, next_step=_STEP)
 
 

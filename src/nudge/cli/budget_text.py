@@ -30,7 +30,7 @@ def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: boo
     lines = []
     if status.banner:
         lines.append(painted(status.banner, "red", colour))
-    text = painted(status.meter.text, status.meter.colour.value, colour)
+    text = painted(status.text, status.meter.colour.value, colour)
     lines.append(f"{text}  {bar(status.meter, colour)}  {status.state.value.replace('_', ' ')}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")
@@ -55,7 +55,8 @@ def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzi
     for total in totals:
         unknown = "" if total.known_price else ", at the dearest known price"
         tokens = f"{total.use.prompt:>9,} in  {total.use.output:>8,} out"
-        cost = f"{format_money(total.cost)}{unknown}"
+        assumed = f", {total.assumed} at the most they can have cost" if total.assumed else ""
+        cost = f"{format_money(total.cost)}{unknown}{assumed}"
         lines.append(f"  {total.purpose:<13}{total.model:<26}{total.calls:>5} calls  {tokens}  {cost}")
     return lines
 
@@ -96,6 +97,7 @@ def budget_json(status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] 
                     "cache_write": total.use.cache_write,
                     "cost": total.cost,
                     "known_price": total.known_price,
+                    "assumed": total.assumed,
                 }
                 for total in totals
             ],

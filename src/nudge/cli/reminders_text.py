@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.cli.render import clock_time, note, out, painted, span, table
 from nudge.instants import Instant, rfc3339
+from nudge.redaction import HIDDEN
 
 if TYPE_CHECKING:
     from nudge.cli.context import Context
@@ -94,6 +95,8 @@ def say_understood(word: str, timed: Timed, context: Context) -> None:
     to = "you" if reminder.to_person else reminder.agent
     note(f"{word} {reminder.id} for {to}: “{short(reminder.message, 60)}”")
     note(f"  {echo(reminder, timed.next_at, context.now)}")
+    if HIDDEN in f"{reminder.name} {reminder.message} {reminder.description}":
+        note("  Part of it looked like a key or a password, so it was not kept.")
 
 
 def say_state(timed: Timed, context: Context) -> None:

@@ -24,7 +24,8 @@ def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
     spending: Mapping[str, Any] = status.get("spending") or {}
     for agent, money in spending.items():
         meter = painted(f"{money['percent']}% used", money["colour"], colour)
-        rows.append(("budget", f"{agent}: {meter}, {money['state'].replace('_', ' ')}"))
+        held = f", {money['held_percent']}% held" if money["held_percent"] else ""
+        rows.append(("budget", f"{agent}: {meter}{held}, {money['state'].replace('_', ' ')}"))
     urgent = [f"{agent}: {money['banner']}" for agent, money in spending.items() if money["banner"]]
     problems = []
     for problem in status.get("problems") or ():

@@ -26,6 +26,7 @@ from nudge.errors import InvalidPhraseError
 from nudge.instants import DAY, Instant, to_datetime
 from nudge.phrases import Understood, understand, understand_duration
 from nudge.reminders.reminder import Source
+from nudge.text import is_blank
 
 LONGEST_LINE = 300
 MOST_LINES = 12
@@ -214,7 +215,7 @@ def _line(value: object, what: str) -> str:
     if not isinstance(value, str):
         raise _RefusedError(f"{what} is not a text")
     line = one_line(readable(value))
-    if not line:
+    if is_blank(line):
         raise _RefusedError(f"{what} is empty")
     if len(line) > LONGEST_LINE:
         raise _RefusedError(f"{what} has {len(line)} characters, more than {LONGEST_LINE}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
@@ -17,9 +17,10 @@ from nudge.coach.facts import CoachFacts
 from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
-from nudge.instants import MINUTE, SECOND, Instant
-from nudge.model import Model, ModelReply, ModelRequest, StopReason, text_reply
+from nudge.instants import MINUTE, SECOND, Instant, as_instant
+from nudge.model import Block, Model, ModelReply, ModelRequest, StopReason, Text, text_reply
 from nudge.queue.records import Record, moment, moment_or_none
+from nudge.redaction import screen, screen_all
 from nudge.spending.budgets import SpendingStatus
 
 log = logging.getLogger("nudge.answering")
@@ -28,6 +29,8 @@ RULES = "offline"
 """What logs and simulations call the rules, where they name a model."""
 OUTAGE = 45 * MINUTE
 """The service may be away for this long before the rules take over what nobody waits for."""
+PERSON_WAITS = 10.0
+"""Seconds that a person waits for money which other calls hold. Then the rules answer."""
 
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
@@ -59,8 +62,17 @@ MODEL_OUTAGE: Record[Outage] = Record(
 class Spender(Protocol):
     """The spending governor, as far as answering needs it."""
 
-    async def call(self, agent: str, request: ModelRequest, now: Instant, *, model: Model | None = None) -> ModelReply:
-        """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit."""
+    async def call(
+        self,
+        agent: str,
+        request: ModelRequest,
+        now: Instant,
+        *,
+        model: Model | None = None,
+        patience: float | None = None,
+    ) -> ModelReply:
+        """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit, now or within
+        `patience` seconds."""
         ...
 
     async def asleep(self, agent: str, now: Instant) -> bool: ...
@@ -107,12 +119,14 @@ class Answering:
         rules: Rules = answer_by_rules,
         model_for: ModelFor | None = None,
         outage: int = OUTAGE,
+        secrets: Iterable[str] = (),
     ) -> None:
         self._store = store
         self._spender = spender
         self._rules = rules
         self._model_for = model_for
         self._outage = outage
+        self._secrets = tuple(secrets)
 
     @property
     def pays(self) -> bool:
@@ -146,13 +160,15 @@ class Answering:
         model = self._model_for(facts) if self._model_for is not None else None
         try:
             _respect_rest(outage, now)
-            reply = await self._spender.call(agent, ask(), now, model=model)
+            patience = PERSON_WAITS if waited_for else None
+            reply = await self._spender.call(agent, self._screened(ask()), now, model=model, patience=patience)
         except (StoreError, LostLeaseError):
             raise
-        except BudgetExhaustedError:
+        except BudgetExhaustedError as error:
             if not waited_for:
                 raise
-            return self.by_rules(facts, ask)
+            wakes_at = None if error.retry_at is None else as_instant(error.retry_at)
+            return self.by_rules(replace(facts, broke=True, wakes_at=wakes_at), ask)
         except NudgeError as error:
             down_since = await self._note_outage(agent, error, now)
             if not waited_for and now - down_since < self._outage - _SLACK:
@@ -161,7 +177,18 @@ class Answering:
             return self.by_rules(facts, ask)
         if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
             await self._store.records.delete(agent, MODEL_OUTAGE)
-        return Answer(reply.text, reply.data, reply.model, reply.stop_reason)
+        data = None if reply.data is None else screen_all(reply.data, self._secrets)
+        return Answer(screen(reply.text, self._secrets), data, reply.model, reply.stop_reason)
+
+    def _screened(self, request: ModelRequest) -> ModelRequest:
+        """Without secrets, which a document of the person's may hold. What a model never reads it cannot repeat."""
+
+        def clean(block: Block) -> Block:
+            return replace(block, text=screen(block.text, self._secrets)) if isinstance(block, Text) else block
+
+        system = tuple(replace(block, text=screen(block.text, self._secrets)) for block in request.system)
+        turns = tuple(replace(turn, content=tuple(map(clean, turn.content))) for turn in request.turns)
+        return replace(request, system=system, turns=turns)
 
     def by_rules(self, facts: CoachFacts, ask: Ask) -> Answer:
         """The rules' answer. In a model's place they tell the person so where it matters."""

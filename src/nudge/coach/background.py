@@ -6,6 +6,7 @@ until the agent is idle waits for the end of a conversation. While the agent sle
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from nudge.attention.forward_schedule import upcoming
@@ -15,10 +16,10 @@ from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import RULES, Answering
 from nudge.coach.fact_reader import FactReader
-from nudge.coach.judgment import DECISION_SCHEMA, Action, Decision, parse_decision
+from nudge.coach.judgment import DECISION_SCHEMA, READ_TWICE, Action, Decision, parse_decision
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.person_reminders import BUTTONS
-from nudge.coach.prompts import background_prompt
+from nudge.coach.prompts import Prompt, background_prompt, with_tasks
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339
@@ -98,9 +99,9 @@ class Background:
             await self._reminders.agent_replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)
             if decision.speaks and words:
-                await self._speak(settlement, letter, words, now)
+                await self._speak(settlement, letter, decision, now)
             else:
-                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or 'nothing to say'}.")
+                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or _silence(decision)}.")
             if settlement.following is not None:
                 await self._postpone(letter, settlement)
             elif await self._store.letters.unread(agent, limit=1):
@@ -129,31 +130,40 @@ class Background:
         """The decision, the answer's text, and whether a model gave it: rules cannot judge a condition in words."""
         agent, now = firing.timer.agent, firing.now
         targets = self._facts.targets(agent)
-        state = await self._gate.state(agent, now)
         ref, slot = str(letter.detail.get("ref") or letter.topic), letter.detail.get("slot_at")
         this = (ref, Instant(slot)) if isinstance(slot, int) else None
         schedule = upcoming(await self._reminders.upcoming(agent, now), now, this)
-        preamble = background_preamble(state.budget, schedule, now, targets.zone)
+        preamble = background_preamble(await self._pings.budget(agent, now), schedule, now, targets.zone)
 
-        def ask() -> ModelRequest:
+        def prompt() -> Prompt:
             task = counted(letter.body, letter.count)
-            prompt = background_prompt(self._facts.texts(agent), task, preamble, now, targets)
+            return background_prompt(self._facts.texts(agent), task, preamble, now, targets)
+
+        def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
+            asked = prompt() if read is None else with_tasks(prompt(), read)
             return ModelRequest(
                 Purpose.HEARTBEAT,
                 "",
-                (cached(prompt.system),),
-                (user(prompt.message),),
+                (cached(asked.system),),
+                (user(asked.message),),
                 ANSWER_TOKENS,
                 schema=DECISION_SCHEMA,
-                attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}",
+                attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}{'' if read is None else ':read'}",
             )
 
         facts = await self._facts.for_heartbeat(agent, now, task=letter.body)
         answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
+        wanted = parse_decision(answer.content, now)
+        if wanted.action is Action.READ:
+            read = await self._facts.tasks(agent, wanted.refs, now)
+            answer = await self._answering.answer(agent, facts, lambda: ask(read), now, waited_for=False)
         return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
-    async def _speak(self, settlement: Settlement, letter: Letter, text: str, now: Instant) -> None:
-        candidate = replace(_candidate(letter), signature=signature(text))
+    async def _speak(self, settlement: Settlement, letter: Letter, decision: Decision, now: Instant) -> None:
+        text = without_marks(decision.message)
+        candidate = replace(
+            _candidate(letter), signature=signature(text), about=text, claims_critical=decision.critical
+        )
         ping = Ping(text, "routine", candidate, f"{_name(letter)} sent a message.", BUTTONS)
         await self._pings.send(settlement, ping, now)
 
@@ -183,6 +193,10 @@ def _candidate(letter: Letter) -> Candidate:
         topic=str(detail.get("ref") or letter.topic or "letter"),
         due_at=detail.get("slot_at"),
     )
+
+
+def _silence(decision: Decision) -> str:
+    return READ_TWICE if decision.action is Action.READ else "nothing to say"
 
 
 def _name(letter: Letter) -> str:

@@ -6,7 +6,10 @@ nor a changed target says it twice; one that was missed is told late, or counts 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nudge.attention.bedtime import BedtimeTone
+from nudge.attention.preferences import forbids
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.answering import Answering
 from nudge.coach.briefings import (
@@ -21,8 +24,8 @@ from nudge.coach.briefings import (
     start_of_period,
 )
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
-from nudge.coach.facts import CoachState
-from nudge.coach.judgment import LONGEST_MESSAGE, OK_WORD
+from nudge.coach.facts import CoachState, says_nothing
+from nudge.coach.judgment import LONGEST_MESSAGE
 from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import briefing_prompt
@@ -35,9 +38,12 @@ from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, late_by
+from nudge.text import is_blank
 
 KIND = "briefing"
 ANSWER_TOKENS = 500
+BEDTIME = "bedtime"
+"""What a bedtime message is about, whatever its words."""
 LOOK_AGAIN = 15 * MINUTE
 """While somebody who may still come back is away in the hours around bedtime."""
 
@@ -98,7 +104,7 @@ class Briefings:
             elif not text:
                 settlement.outcome(Result.SKIPPED, NOTHING_TO_SAY)
             else:
-                ping = Ping(text, KIND, candidate, f"The {PLANS[kind].title}.")
+                ping = Ping(text, KIND, replace(candidate, about=text), f"The {PLANS[kind].title}.")
                 if await self._pings.send(settlement, ping, now):
                     await self._claim(agent, kind, slot, now)
             if settlement.following is None:
@@ -146,7 +152,7 @@ class Briefings:
         state = await self._facts.state(agent, now)
         verdict = bedtime_nudge(now, targets, state)
         text, objection = "", None
-        candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at)
+        candidate = Candidate(Kind.BEDTIME, topic="bedtime", due_at=firing.timer.slot_at, about=BEDTIME)
         if verdict.tone is not None:
             objection = await self._pings.objection(agent, candidate, now)
             text = await self.bedtime_words(firing, verdict.tone) if objection is None else ""
@@ -164,7 +170,8 @@ class Briefings:
 
     async def _words(self, firing: Firing, kind: Briefing, tone: BedtimeTone | None = None) -> str:
         """The text: a model's, or the rules' where none answers or what it says is no message. A briefing is never lost
-        to an outage."""
+        to an outage. A model may say that there is nothing to say; what the person does not want to hear is not its
+        to say."""
         agent, now = firing.timer.agent, firing.now
 
         def ask() -> ModelRequest:
@@ -180,7 +187,9 @@ class Briefings:
 
         facts = await self._facts.for_briefing(agent, kind, now)
         text = (await self._answering.answer(agent, facts, ask, now, waited_for=True)).text.strip()
-        if not text or len(text) > LONGEST_MESSAGE or OK_WORD in text:
+        if says_nothing(text):
+            return ""
+        if is_blank(text) or len(text) > LONGEST_MESSAGE or forbids(facts.memory.preferences, text):
             text = self._answering.by_rules(facts, ask).text.strip()
         return text
 

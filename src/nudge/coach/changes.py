@@ -33,7 +33,7 @@ from nudge.coach.person_reminders import PersonReminders
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant, local_date, whole_seconds
-from nudge.queue.records import Record, items, text, texts, whole
+from nudge.queue.records import Record, items, moment_or_none, text, texts, whole
 
 log = logging.getLogger("nudge.changes")
 
@@ -46,8 +46,8 @@ NOTHING = "There's nothing to undo."
 @dataclass(frozen=True, slots=True)
 class Change:
     """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
-    `noted` are the lines that went into MEMORY.md, by section. `before` is what the person had asked for until then,
-    where that changed."""
+    `noted` are the lines that went into MEMORY.md, by section; `at` is when a command did it. `before` is what the
+    person had asked for until then, where that changed."""
 
     what: str
     edits: tuple[Edit, ...] = ()
@@ -55,6 +55,7 @@ class Change:
     before: Requests | None = None
     said: int | None = None
     noted: tuple[tuple[str, str], ...] = ()
+    at: Instant | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -68,6 +69,7 @@ class Change:
             "requests": self.before.to_json() if self.before else None,
             "said": self.said,
             "noted": [list(line) for line in self.noted],
+            "at": self.at,
         }
 
     @classmethod
@@ -79,6 +81,7 @@ class Change:
             Requests.from_json(data["requests"]) if data["requests"] else None,
             None if data["said"] is None else whole(data["said"]),
             tuple((text(section), text(line)) for section, line in items(data["noted"])),
+            moment_or_none(data.get("at")),
         )
 
 
@@ -212,17 +215,17 @@ class Changes:
         left = " and ".join(changed_since)
         return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {last.what}"
 
-    async def forget(self, agent: str, said: Iterable[int]) -> tuple[tuple[str, str], ...]:
-        """Forget what these messages changed; the lines of MEMORY.md that came from them.
+    async def forget(self, agent: str, said: Iterable[int], since: Instant) -> Sequence[Change]:
+        """Forget what these messages, and commands since then, changed. Returns those changes.
 
         Every other change loses its texts too: an older version of a document may say what was taken out of it.
         """
-        gone = set(said)
+        numbers = set(said)
         kept = await self._kept(agent)
-        noted = tuple(line for change in kept if change.said in gone for line in change.noted)
-        left = [replace(change, edits=()) for change in kept if change.said not in gone]
+        gone = [one for one in kept if one.said in numbers or (one.at is not None and one.at >= since)]
+        left = [replace(change, edits=()) for change in kept if change not in gone]
         await self._keep(agent, [change for change in left if not change.is_nothing])
-        return noted
+        return gone
 
     def _edited(self, agent: str, name: str, text: str, action: UpdateMemory | UpdateGoals, now: Instant) -> str:
         """The document after the action, if it is still one."""

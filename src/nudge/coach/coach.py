@@ -30,7 +30,7 @@ from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
-from nudge.coach.redact import Redaction
+from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
@@ -126,6 +126,7 @@ class Coach:
             COMMIT: self.housekeeping.commit,
             PULL: self.housekeeping.pull,
             ALIVE: self.housekeeping.report_alive,
+            PURGE: self.redaction.purge,
         }
 
     async def start(self, agent: str, now: Instant) -> None:
@@ -163,4 +164,4 @@ class Coach:
         if self._spending is None:
             return "I answer by simple rules here, without a paid model, so there's nothing to spend."
         status = await self._spending.state(agent, now)
-        return f"{status.meter.text} ({status.state.value.replace('_', ' ')})."
+        return f"{status.text} ({status.state.value.replace('_', ' ')})."

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING
 from nudge.attention.preamble import ping_status
 from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.changes import Change
-from nudge.coach.conversation import turn_key
+from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
-from nudge.errors import LostLeaseError, NudgeError, StoreError, UsageError
+from nudge.coach.store import Saying
+from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
 from nudge.queue.firing import Firing
@@ -54,13 +55,14 @@ _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:@\w+)?(?:\s+(.*))?", re
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A command as the person sent it: `text` is what stands behind its name, `at` is when they sent it. `typed` marks
-    what came from a terminal beside their own channel."""
+    what came from a terminal beside their own channel, `hidden` that a secret was taken out."""
 
     agent: str
     text: str
     at: Instant
     now: Instant
     typed: bool = False
+    hidden: bool = False
 
 
 Handler = Callable[["Coach", Asked], Awaitable[str | None]]
@@ -108,6 +110,8 @@ class Commands:
             return
         elif command is not None:
             said = await command.handler(self._coach, asked)
+        if said is not None and asked.hidden:
+            said = f"{said}\n\n{LEFT_OUT}"
         if said is not None:
             await self._coach.replies.post(asked.agent, said, asked.now, typed=asked.typed)
 
@@ -185,9 +189,16 @@ async def remind(coach: Coach, asked: Asked) -> str:
     if not asked.text:
         return "Remind you of what, and when? For example: /remind call Mum by Friday 5pm"
     zone, now = coach.documents.targets(asked.agent).zone, whole_seconds(asked.now)
-    text, when = split_reminder(f"/remind {asked.text}", now, zone)
+    sentence = f"/remind {asked.text}"
+    try:
+        text, when = split_reminder(sentence, now, zone)
+    except UnclearPhraseError as unclear:
+        # What was asked and what was asked back belong to the conversation: the next message is the answer.
+        await coach.store.conversations.add(Saying(asked.agent, now, "user", sentence, "conversation"))
+        await coach.store.conversations.add(Saying(asked.agent, now, "assistant", unclear.question, "conversation"))
+        return unclear.question
     number = await coach.reminders.remind(asked.agent, text, when, asked.now)
-    await coach.changes.remember(asked.agent, Change(f"the reminder “{text}”", reminders=(number,)))
+    await coach.changes.remember(asked.agent, Change(f"the reminder “{text}”", reminders=(number,), at=asked.now))
     return f"I'll remind you: {text}. {when.echo(now, zone)} [{number}]"
 
 
@@ -304,7 +315,7 @@ COMMANDS = (
     Command("quiet", "no messages for a while; “off” ends it", quiet, "[duration]"),
     Command("review", "start or continue the weekly review", review, "[pause or skip]", in_turn=True),
     Command("undo", "undo the last thing I changed", undo, in_turn=True),
-    Command("redact", "remove the last messages from my records", redact, "[n]", in_turn=True),
+    Command("redact", "remove the last messages, and what came of them, from my records", redact, "[n]", in_turn=True),
     Command("sync", "pull your documents from git; “push” sends them", sync, "[push]", in_turn=True, slow=True),
     Command("budget", "how much of today's budget is left", budget),
     Command("ping-budget", "how many messages I may send unasked", ping_budget, "[capacity] [minutes]"),

@@ -21,7 +21,6 @@ from nudge.coach.changes import ActionFailedError, Changes, Done
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Turn as Said
-from nudge.coach.memory import PREFERENCES
 from nudge.coach.messages import Replies
 from nudge.coach.own_words import (
     QUESTION,
@@ -36,7 +35,7 @@ from nudge.coach.prompts import conversation
 from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
-from nudge.coach.small_talk import chat, recap
+from nudge.coach.small_talk import chat, feedback, recap
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
@@ -259,7 +258,5 @@ def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
     if any(isinstance(action, UpdateMemory) for action in reply.actions):
         return reply
     said = replace(facts, text=without_quotes(facts.text))
-    wanted = [one for one in chat(said)[1] if one["action"] == "update_memory" and one["section"] == PREFERENCES]
-    feedback = [one for one in wanted if str(one.get("add", "")).startswith("Don't ")]
-    actions, _ = read_actions(feedback, facts.now, facts.targets)
+    actions, _ = read_actions(feedback(said), facts.now, facts.targets)
     return replace(reply, actions=(*reply.actions, *actions))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nudge.attention.forward_schedule import UpcomingTask
 from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
@@ -75,6 +76,16 @@ class FactReader:
         """The reminders that wait to reach the person, or reached them and have no answer yet."""
         found = await self._reminders.open_for_person(agent, now)
         return tuple(DueReminder(one.reminder.id, one.reminder.message, one.due_at) for one in found)
+
+    async def upcoming(self, agent: str, now: Instant) -> Sequence[UpcomingTask]:
+        """What the forward schedule shows."""
+        return await self._reminders.upcoming(agent, now)
+
+    async def tasks(self, agent: str, refs: Sequence[str], now: Instant) -> dict[str, str]:
+        """The whole texts of tasks in the agent's own schedule, by what stands in its lines. Nothing else can be read
+        by it: no file is opened."""
+        known = {task.ref: task.body for task in await self.upcoming(agent, now)}
+        return {ref: known[ref] for ref in refs if ref in known}
 
     async def review(self, agent: str) -> Review | None:
         return await self._store.records.get(agent, REVIEW)

@@ -11,9 +11,23 @@ from nudge.coach.goals import Goals
 from nudge.coach.memory import Memory
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
+from nudge.text import bare
 
 if TYPE_CHECKING:
     from nudge.coach.briefings import Briefing
+
+
+OK_WORD = "HEARTBEAT_OK"
+"""What a model answers where nothing should be said."""
+
+
+def says_nothing(text: str) -> bool:
+    """Whether an answer is the word for silence, in any case and with any marks around it.
+
+    >>> says_nothing("**heartbeat_ok**\\u200b"), says_nothing("HEARTBEAT_OK, all good!")
+    (True, False)
+    """
+    return bare(text) == bare(OK_WORD)
 
 
 class Purpose(StrEnum):
@@ -75,7 +89,8 @@ class CoachFacts:
     """Everything an answer depends on; two equal facts get equal answers.
 
     `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `task` what a
-    background run was set for. `degraded` is true where rules stand in for a model that does not answer.
+    background run was set for. `degraded` is true where rules stand in for a model that does not answer, `broke` where
+    it is not asked because the day's money does not pay for it; `wakes_at` is when there is new money, if known.
 
     >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
     datetime.date(1969, 12, 31)
@@ -94,6 +109,8 @@ class CoachFacts:
     briefing: Briefing | None = None
     task: str = ""
     degraded: bool = False
+    broke: bool = False
+    wakes_at: Instant | None = None
 
     @property
     def today(self) -> date:

@@ -7,9 +7,12 @@ anything has changed since the last judgment at all.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.attention.forward_schedule import upcoming
+from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.requests import stay_quiet
 from nudge.attention.rules import Candidate, Kind
@@ -19,6 +22,7 @@ from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.housekeeping import alive_timer
 from nudge.coach.judgment import (
     DECISION_SCHEMA,
+    READ_TWICE,
     Action,
     Decision,
     Judgment,
@@ -31,7 +35,7 @@ from nudge.coach.messages import Ping, Pings, fired
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
 from nudge.coach.person_reminders import BUTTONS
-from nudge.coach.prompts import heartbeat_prompt
+from nudge.coach.prompts import Prompt, clip, heartbeat_prompt, with_tasks
 from nudge.coach.store import CoachStore
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
@@ -47,6 +51,9 @@ log = logging.getLogger("nudge.heartbeat")
 KIND = "heartbeat"
 JUDGMENT: Record[Judgment] = Record("heartbeat.judgment", Judgment.from_json, Judgment.to_json)
 ANSWER_TOKENS = 400
+MOST_LINES = 30
+PREAMBLE_CAP = 900
+"""Lines of the schedule, and tokens of all that is said about pings: a heartbeat has 4,000 for everything."""
 ASLEEP = "asleep"
 BUDGET = "budget"
 OVERTAKEN = "Your documents changed during the judgment. The next heartbeat reads them again."
@@ -109,20 +116,31 @@ class Heartbeat:
             await self._pass(firing, Result.SKIPPED, asking.reason)
             return
 
-        def ask() -> ModelRequest:
-            prompt = heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets)
+        coming = upcoming(await self._facts.upcoming(agent, now), now, limit=MOST_LINES)
+        preamble = background_preamble(await self._pings.budget(agent, now), coming, now, targets.zone)
+
+        def prompt() -> Prompt:
+            told = clip(preamble, PREAMBLE_CAP)
+            return heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets, preamble=told)
+
+        def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
+            asked = prompt() if read is None else with_tasks(prompt(), read)
             return ModelRequest(
                 Purpose.HEARTBEAT,
                 "",
-                (cached(prompt.system),),
-                (user(prompt.message),),
+                (cached(asked.system),),
+                (user(asked.message),),
                 ANSWER_TOKENS,
                 schema=DECISION_SCHEMA,
-                attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}",
+                attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}{'' if read is None else ':read'}",
             )
 
         try:
             answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
+            wanted = parse_decision(answer.content, now)
+            if wanted.action is Action.READ:
+                read = await self._facts.tasks(agent, wanted.refs, now)
+                answer = await self._answering.answer(agent, facts, lambda: ask(read), now, waited_for=False)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:
@@ -172,8 +190,10 @@ class Heartbeat:
                 # What it notes about having spoken is true only once it has.
                 if not await self._speak(settlement, decision, now, why):
                     return
-            case Action.SILENCE:
-                reason = f"The model's answer was not a decision ({decision.reason}), so nothing was sent."
+            case Action.SILENCE | Action.READ:
+                reason = (
+                    f"The model's answer was not a decision ({decision.reason or READ_TWICE}), so nothing was sent."
+                )
                 settlement.outcome(Result.SUPPRESSED, reason, rule="no-decision")
             case Action.OK | Action.STATE_UPDATE:
                 refused = [*decision.refused, *(f"{name}: nothing was sent" for name in updates if name in _SPOKEN)]
@@ -196,6 +216,8 @@ class Heartbeat:
             topic=decision.topic or ("bedtime" if bedtime else KIND),
             signature=said_signature(decision.message),
             due_at=settlement.timer.slot_at,
+            about=f"{decision.message} {decision.topic}{' bedtime' if bedtime else ''}",
+            claims_critical=decision.critical,
         )
         ping = Ping(decision.message, KIND, candidate, f"Sent a message. {why}", BUTTONS)
         if not await self._pings.send(settlement, ping, now):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 
+from nudge.attention.preferences import forbids
 from nudge.attention.requests import end_delay, look_again
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.briefing_run import Briefings
+from nudge.coach.briefing_run import BEDTIME, Briefings
 from nudge.coach.briefings import bedtime_nudge
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.messages import Ping, Pings
@@ -113,7 +114,8 @@ class Housekeeping:
         text = f"You said “{words}” — time's up." if words else "Time's up."
         state = await self._facts.state(agent, now)
         tone = bedtime_nudge(now, self._documents.targets(agent), state).tone
-        bedtime = await self._briefings.bedtime_words(firing, tone) if tone else ""
+        wanted = tone if tone and not forbids(self._documents.preferences(agent), BEDTIME) else None
+        bedtime = await self._briefings.bedtime_words(firing, wanted) if wanted else ""
         kind = Kind.BEDTIME if bedtime else Kind.REMINDER
         candidate = Candidate(kind, asked_by_person=True, set_for_time=True)
         ping = Ping(f"{text} {bedtime or 'How does it look?'}", "reminder", candidate, "The delay was over.")

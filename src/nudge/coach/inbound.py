@@ -24,7 +24,7 @@ from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.queue.channel import Inbound, Position
 from nudge.queue.records import Record, fields, text, texts
-from nudge.redaction import redact
+from nudge.redaction import redact, screen
 from nudge.text import short
 
 log = logging.getLogger("nudge.inbound")
@@ -140,15 +140,18 @@ class Intake:
                 return await self._buttons.press(agent, update, now)
             await self._message(agent, replace(update, text=answered, button=None), at, now, typed)
             return ""
-        starts_as_command = update.text.lstrip().startswith("/") and not update.forwarded
-        if starts_as_command and (command := read_command(update.text)) is not None:
+        said = screen(update.text, self._secrets).strip()
+        hidden = said != update.text.strip()
+        update = replace(update, text=said)
+        starts_as_command = said.startswith("/") and not update.forwarded
+        if starts_as_command and (command := read_command(said)) is not None:
             name, text = command
             if name in ("yes", "no"):  # where nothing can be pressed, this is what the buttons say to type
                 await self._message(agent, replace(update, text=name), at, now, typed)
                 return ""
-            await self._commands.answer(name, Asked(agent, text, at, now, typed), edited=update.edited)
-        elif update.text.strip():
-            await self._message(agent, update, at, now, typed)
+            await self._commands.answer(name, Asked(agent, text, at, now, typed, hidden), edited=update.edited)
+        elif said:
+            await self._message(agent, update, at, now, typed, hidden=hidden)
         return ""
 
     async def _answer(self, agent: str, update: Inbound) -> str | None:
@@ -161,8 +164,10 @@ class Intake:
             return None
         return word
 
-    async def _message(self, agent: str, update: Inbound, at: Instant, now: Instant, typed: bool) -> None:
-        text = redact(update.text, self._secrets).strip()
+    async def _message(
+        self, agent: str, update: Inbound, at: Instant, now: Instant, typed: bool, *, hidden: bool = False
+    ) -> None:
+        text = update.text
         number = await self._store.conversations.add(Saying(agent, at, "user", text, "conversation", update.forwarded))
         if update.forwarded:
             await self._requests.wrote(agent, at, now)
@@ -171,5 +176,5 @@ class Intake:
             if before is not None:
                 what = f"the pause you asked for (“{short(text)}”)"
                 await self._changes.remember(agent, Change(what, before=before, said=number))
-        heard = Heard(number, text, update.forwarded, typed, hidden=text != update.text.strip())
+        heard = Heard(number, text, update.forwarded, typed, hidden=hidden)
         await self._store.timers.set(heard.timer(agent, now))

@@ -16,13 +16,14 @@ from typing import Any, NoReturn
 
 from nudge.coach.briefings import WIND_DOWN, bedtime_of, night_of
 from nudge.coach.documents import DocumentTexts
-from nudge.coach.facts import CoachState, DueReminder
+from nudge.coach.facts import OK_WORD, CoachState, DueReminder, says_nothing
 from nudge.coach.prompts import ago
 from nudge.coach.targets import Targets
 from nudge.defaults import LONGEST_SILENCE
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
 from nudge.queue.records import moment, text
+from nudge.text import bare, is_blank
 
 EVENING = time(17, 0)
 
@@ -132,7 +133,6 @@ def _digest(*parts: str) -> str:
     return together.hexdigest()[:16]
 
 
-OK_WORD = "HEARTBEAT_OK"
 LONGEST_MESSAGE = 4_096
 """Characters of one message: what does not fit into one is not a nudge."""
 LONGEST_TOPIC = 64
@@ -141,9 +141,11 @@ LONGEST_QUIET = DAY
 DECISION_SCHEMA: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update"]},
+        "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update", "read"]},
         "message": {"type": "string"},
         "topic": {"type": "string"},
+        "critical": {"type": "boolean"},
+        "read": {"type": "array", "items": {"type": "string"}},
         "state_updates": {
             "type": "object",
             "properties": {
@@ -159,7 +161,10 @@ DECISION_SCHEMA: dict[str, Any] = {
 }
 """The form of a decision, for models that take a JSON schema."""
 
-_KEYS = frozenset({"action", "message", "state_updates", "topic"})
+READ_TWICE = "it asked to read twice"
+MOST_READ = 3
+"""So many tasks of the schedule a run may read in full."""
+_KEYS = frozenset({"action", "message", "state_updates", "topic", "critical", "read"})
 
 
 class Action(StrEnum):
@@ -168,14 +173,16 @@ class Action(StrEnum):
     MESSAGE = "message"
     OK = "heartbeat_ok"
     STATE_UPDATE = "state_update"
+    READ = "read"
+    """It wants to see the whole text of tasks in its schedule first."""
     SILENCE = "silence"
     """The answer was not a decision."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A heartbeat's outcome. `refused` says which state updates were not taken and why, `reason` why an answer was no
-    decision.
+    """A heartbeat's outcome. `critical` is the model's claim, `refs` names the tasks it wants to read. `refused` says
+    which state updates were not taken and why, `reason` why an answer was no decision.
 
     >>> parse_decision("HEARTBEAT_OK, all good!", Instant(0)).action
     <Action.SILENCE: 'silence'>
@@ -187,6 +194,8 @@ class Decision:
     refused: tuple[str, ...] = ()
     topic: str = ""
     reason: str = ""
+    critical: bool = False
+    refs: tuple[str, ...] = ()
 
     @property
     def speaks(self) -> bool:
@@ -198,12 +207,12 @@ class _NotADecisionError(Exception):
 
 
 def parse_decision(answer: str | Mapping[str, Any], now: Instant) -> Decision:
-    """The decision in an answer: the word HEARTBEAT_OK alone, or one JSON object of the agreed form alone. Spaces and
-    line ends around it do not count; any other character does. It never raises."""
+    """The decision in an answer: the word HEARTBEAT_OK alone, or one JSON object of the agreed form alone. Case,
+    marks and what cannot be seen do not count in the word; around the object only spaces do not. It never raises."""
     try:
         if isinstance(answer, str):
             text = answer.strip()
-            if text == OK_WORD:
+            if says_nothing(text):
                 return Decision(Action.OK)
             return _decision(_object(text), now)
         return _decision(answer, now)
@@ -241,32 +250,45 @@ def _decision(data: Mapping[str, Any], now: Instant) -> Decision:
     unknown = sorted(str(key)[:40] for key in data if key not in _KEYS)
     if unknown:
         raise _NotADecisionError(f"unknown keys: {', '.join(unknown)}")
-    action = next((one for one in Action if one == data.get("action")), Action.SILENCE)
+    given_action = data.get("action")
+    word = given_action.strip().casefold() if isinstance(given_action, str) else ""
+    action = next((one for one in Action if one == word), Action.SILENCE)
     if action is Action.SILENCE:
-        raise _NotADecisionError("action is not message, heartbeat_ok or state_update")
+        raise _NotADecisionError("action is not message, heartbeat_ok, state_update or read")
     message = _text(data, "message")
     topic = _text(data, "topic")[:LONGEST_TOPIC]
     given = data.get("state_updates")
     if given is not None and not isinstance(given, Mapping):
         raise _NotADecisionError("state_updates is not an object")
     updates, refused = check_state_updates(given or {}, now)
+    critical = data.get("critical")
+    if critical is not None and not isinstance(critical, bool):
+        raise _NotADecisionError("critical is not true or false")
+    if action is Action.READ:
+        return Decision(action, refs=_refs(data.get("read")))
     if action is Action.OK:
         return Decision(action, refused=tuple(f"{name}: nothing was to be done" for name in updates) + refused)
     if action is Action.STATE_UPDATE:
         if not updates and not refused:
             raise _NotADecisionError("state_update without state_updates")
         return Decision(action, state_updates=updates, refused=refused)
-    if not message:
+    if is_blank(message):
         raise _NotADecisionError("the message is empty")
     if len(message) > LONGEST_MESSAGE:
         raise _NotADecisionError(f"the message has {len(message)} characters, more than {LONGEST_MESSAGE}")
-    if OK_WORD in message:
+    if bare(OK_WORD) in bare(message):
         raise _NotADecisionError(f"the message says {OK_WORD}")
-    return Decision(action, message, updates, refused, topic)
+    return Decision(action, message, updates, refused, topic, critical=bool(critical))
+
+
+def _refs(given: object) -> tuple[str, ...]:
+    if not isinstance(given, list | tuple) or not given or not all(isinstance(one, str) for one in given):
+        raise _NotADecisionError("read is not a list of what to read")
+    return tuple(one.strip() for one in given[:MOST_READ])
 
 
 def _object(text: str) -> Mapping[str, Any]:
-    if not text:
+    if is_blank(text):
         raise _NotADecisionError("the answer is empty")
     if text.startswith(OK_WORD):
         raise _NotADecisionError(f"{OK_WORD} is followed by more")

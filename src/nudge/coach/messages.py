@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from nudge.attention.bucket import PingBudget
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Allow, Candidate, Defer, Refuse
 from nudge.coach.documents import readable
+from nudge.coach.facts import says_nothing
 from nudge.coach.store import CoachStore, Saying
-from nudge.instants import MINUTE, Instant
+from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Settlement
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
-from nudge.queue.timers import late_by
+from nudge.queue.timers import LATE_FROM, late_by
 from nudge.redaction import hide
+from nudge.text import is_blank
 
 REPLY = "reply"
 
 LONGEST = 12_000
 """Characters of one reply, about three messages: nobody reads more, and a model that runs wild is cut."""
-LATE = MINUTE
-"""From a minute on, a ping counts as late."""
 NOTHING_TO_SAY = "Nothing to say."
 
 Objection = Defer | Refuse
@@ -56,7 +57,8 @@ class Replies:
 
         The person waits for it, so it is sent once more if a crash leaves open whether it arrived.
         """
-        shown = clean(text, self._secrets) or "Okay."
+        shown = clean(text, self._secrets)
+        shown = "Okay." if is_blank(shown) else shown
         if len(shown) > LONGEST:
             shown = f"{shown[: LONGEST - 1].rstrip()}…"
         await self._delivery.post(Message(agent, shown, kind, now, asked=True, typed=typed, buttons=tuple(buttons)))
@@ -88,6 +90,10 @@ class Pings:
         decision = await self._gate.decide(agent, candidate, now)
         return None if isinstance(decision, Allow) else decision
 
+    async def budget(self, agent: str, now: Instant) -> PingBudget | None:
+        """The bucket as it is; None where the ping budget is off."""
+        return (await self._gate.state(agent, now)).budget
+
     async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
         """Inside the settlement: the gate's decision and, if it allows, the debit; otherwise the outcome says why not.
 
@@ -99,13 +105,21 @@ class Pings:
         note_objection(settlement, decision)
         return False
 
+    async def _waited_for(self, settlement: Settlement) -> str:
+        """Why it is late, if a rule has put it off."""
+        timer = settlement.timer
+        if late_by(timer.slot_at, settlement.now) < LATE_FROM:
+            return ""
+        row = await self._store.outcomes.get(timer.agent, timer.key, timer.slot_at)
+        return f"It waited: {row.reason}" if row is not None and row.detail.get("rule") else ""
+
     async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
         """Send it, or write down why not. True if it was sent.
 
         The gate's decision, its debit, the message and the conversation's line are one transaction.
         """
         text = clean(ping.text, self._secrets)
-        if not text:
+        if is_blank(text) or says_nothing(text):
             settlement.outcome(Result.SUPPRESSED, NOTHING_TO_SAY)
             return False
         if not await self.admit(settlement, ping.candidate, now):
@@ -125,7 +139,8 @@ class Pings:
             )
         )
         await self._store.conversations.add(Saying(agent, now, "assistant", text, ping.kind))
-        settlement.outcome(fired(settlement), ping.reason, text=text)
+        reason = " ".join(part for part in (ping.reason, await self._waited_for(settlement)) if part)
+        settlement.outcome(fired(settlement), reason, text=text)
         return True
 
 
@@ -140,5 +155,5 @@ def note_objection(settlement: Settlement, objection: Objection) -> None:
 
 def fired(settlement: Settlement) -> Result:
     """On time, or late."""
-    late = late_by(settlement.slot_at, settlement.now) >= LATE
+    late = late_by(settlement.slot_at, settlement.now) >= LATE_FROM
     return Result.FIRED_LATE if late else Result.FIRED

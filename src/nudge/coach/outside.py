@@ -39,6 +39,10 @@ class Redactor(Protocol):
         """Take these texts out of the files, for good; how many places there were."""
         ...
 
+    def purge(self) -> None:
+        """Remove copies that may hold what was deleted."""
+        ...
+
 
 @dataclass(frozen=True)
 class Outside:

@@ -80,10 +80,12 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
     ask: list[Action] = []
     refused: list[RefusedAction] = []
     for action in actions:
-        if any(_same(action, one) for one in own):
+        mine = next((one for one in own if _same(action, one)), None)
+        if mine is not None:
             done.append(action)
             if isinstance(action, AddReminder):
                 times[_moment(action.understood)] = 0
+                own = tuple(one for one in own if one is not mine)  # asked for once, it is one reminder
             continue
         if isinstance(action, AddReminder):
             named = times[_moment(action.understood)] > 0
@@ -99,8 +101,8 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
             ask.append(action)
         else:
             done.append(action)
-    if loses_much([one for one in done if not any(_same(one, mine) for mine in own)], texts, facts.today):
-        much = [one for one in done if _takes_out(one) and not any(_same(one, mine) for mine in own)]
+    if loses_much([one for one in done if not any(_same(one, theirs) for theirs in own)], texts, facts.today):
+        much = [one for one in done if _takes_out(one) and not any(_same(one, theirs) for theirs in own)]
         done = [one for one in done if one not in much]
         ask += much
     return Weighed(tuple(done), tuple(ask), tuple(refused))

@@ -10,6 +10,7 @@ text alone: the same document gives the same prompt, and a prompt cache holds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -17,7 +18,7 @@ from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.preamble import PING_GUIDANCE
 from nudge.coach.briefings import PLANS, Briefing
 from nudge.coach.documents import DocumentTexts, one_line, readable, without_comments
-from nudge.coach.facts import CoachState, DueReminder, Turn
+from nudge.coach.facts import OK_WORD, CoachState, DueReminder, Turn
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 from nudge.text import split_quotes
@@ -96,8 +97,9 @@ def _within(text: str, size: int) -> str:
 ANSWER_RULE = (
     "Answer with exactly HEARTBEAT_OK or with one JSON object of the form you are given, and nothing else: no words "
     "around it, no code fence. Anything else is thrown away. topic may name in a word or two what a message is about; "
-    "the same words on the same topic do not go out twice in a day. state_updates may only hold bedtime_nudge_sent: "
-    "true, morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead: until then "
+    "the same words on the same topic do not go out twice in a day. critical: true is for what cannot wait and would "
+    "do harm if unsaid; it is believed three times a day. state_updates may only hold bedtime_nudge_sent: true, "
+    "morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead: until then "
     "you keep your own ideas to yourself. The person's reminders still come."
 )
 _FLOOR = 150
@@ -123,16 +125,18 @@ def heartbeat_prompt(
     now: Instant,
     targets: Targets,
     cap: int = HEARTBEAT_CAP,
+    preamble: str = "",
 ) -> Prompt:
-    """The question of one heartbeat, within the cap. It begins with what changes every time and ends with what is
-    asked. Comments in the documents are for the person and left out; a text
-    that is too long loses its middle, the memory first."""
+    """The question of one heartbeat, within the cap. It begins with what changes every time (the `preamble` says how
+    full the ping budget is and what comes next) and ends with what is asked. Comments in the documents are for the
+    person and left out; a text that is too long loses its middle, the memory first."""
     texts = {
         "memory": without_comments(documents.memory),
         "goals": without_comments(documents.goals),
         "reminders": "\n".join(_reminder(one, targets) for one in due) or "(none)",
         "checklist": without_comments(documents.checklist),
         "agents": without_comments(documents.agents),
+        "preamble": preamble,
     }
     prompt = _compose(texts, state, now, targets)
     for name in texts:
@@ -145,7 +149,9 @@ def heartbeat_prompt(
 
 
 def _compose(texts: dict[str, str], state: CoachState, now: Instant, targets: Targets) -> Prompt:
-    system = "\n\n".join(part for part in (texts["agents"], RULE, ANSWER_RULE) if part)
+    guidance = PING_GUIDANCE if texts["preamble"] else ""
+    system = "\n\n".join(part for part in (texts["agents"], RULE, ANSWER_RULE, guidance) if part)
+    budget = f"\n\n{texts['preamble']}" if texts["preamble"] else ""
     return Prompt(
         system,
         f"""Current time: {to_datetime(now, targets.zone):%A} {clock(now, targets)} ({targets.timezone})
@@ -155,7 +161,7 @@ Today's proactive messages sent: {state.proactive_today}
 Bedtime nudge sent today: {_yes(state.bedtime_nudges > 0)}
 Morning brief sent today: {_yes(state.morning_brief_sent)}
 Weekly review in progress: {_yes(state.review_in_progress)}
-Quiet mode until: {_until(_latest(state.quiet_until, state.self_quiet_until), now, targets)}
+Quiet mode until: {_until(_latest(state.quiet_until, state.self_quiet_until), now, targets)}{budget}
 
 --- GOALS.md ---
 {fence(texts["goals"])}
@@ -223,7 +229,8 @@ def _yes(value: bool) -> str:
 
 
 MESSAGE_RULE = (
-    "Answer with the text of the message alone. It is sent as it is, so no greeting to me and no quotes around it."
+    "Answer with the text of the message alone. It is sent as it is, so no greeting to me and no quotes around it. If "
+    f"nothing should be said, for instance because of what Preferences in MEMORY.md says, answer exactly {OK_WORD}."
 )
 
 _TONES = {
@@ -276,6 +283,16 @@ def background_prompt(documents: DocumentTexts, task: str, preamble: str, now: I
         '{"action": "message"|"heartbeat_ok"|"state_update", "message": "...", "state_updates": {...}}\n\n'
         f"Current time: {to_datetime(now, targets.zone):%A} {clock(now, targets)} ({targets.timezone})\n{preamble}",
     )
+
+
+_READ_CAP = 600
+
+
+def with_tasks(prompt: Prompt, found: Mapping[str, str]) -> Prompt:
+    """The same question with what the run asked to read. It may not ask again."""
+    parts = [f"--- {one_line(ref)} ---\n{fence(clip(readable(text), _READ_CAP))}" for ref, text in found.items()]
+    shown = "\n\n".join(parts) or "There is nothing of that name in your schedule."
+    return Prompt(prompt.system, f"{prompt.message}\n\n{shown}\n\nYou have read what there is. Decide now.")
 
 
 REPLY_RULE = """Answer with one JSON object: reply, actions, recent_context.

@@ -1,8 +1,9 @@
 """/redact: what was said is taken out of everything that the coach keeps.
 
-Out of the conversation and its archive, Recent Context and the lines that were noted from it, messages and outcomes,
-the review's answers, what /undo remembers, and the log files. What has been committed to git or sent to a chat is not
-in the coach's hands; the answer says so.
+Out of the conversation and its archive, Recent Context and the lines that were noted from it, the reminders that came
+of it with their letters, messages and outcomes, the review's answers, what /undo remembers, and the log files. Then a
+timer clears what is left of it behind the rows: the database's write-ahead log, its free pages and its daily copies.
+What has been committed to git or sent to a chat is not in the coach's hands; the answer says so.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from nudge.attention.requests import ASK_AGAIN
 from nudge.coach.actions import UpdateMemory, apply_to_memory
-from nudge.coach.changes import Changes
+from nudge.coach.changes import Change, Changes
 from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import MEMORY, Document
 from nudge.coach.edits import replace_prose, replace_section_lines
@@ -29,11 +30,13 @@ from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant, local_date
+from nudge.queue.firing import Firing
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.redaction")
 
 REDACTED = "[redacted]"
+PURGE = "purge"
 MOST = 500
 DEFAULT = 2
 """The person's last message and the answer to it."""
@@ -66,19 +69,48 @@ class Redaction:
         gone = await self._store.conversations.redact(agent, min(count, MOST))
         if not gone:
             return "There's nothing to remove."
-        noted = await self._changes.forget(agent, [saying.id for saying in gone])
-        forms = all_forms([*(saying.content for saying in gone), *(line for _, line in noted)])
-        await self._clean_rows(agent, Instant(min(saying.at for saying in gone)), forms)
+        since = Instant(min(saying.at for saying in gone))
+        changes = await self._changes.forget(agent, [saying.id for saying in gone], since)
+        noted = [line for change in changes for line in change.noted]
+        reminders = await self._forget_reminders(agent, changes, [saying.content for saying in gone], since)
+        said = [*(saying.content for saying in gone), *(line for _, line in noted), *reminders]
+        forms = all_forms(said)
+        await self._clean_rows(agent, since, forms)
         await self._clean_memory(agent, noted, forms, now)
         await self._clean_review(agent, forms)
         await self._store.records.delete(agent, QUESTION)
         if self._redactor is not None:
             self._redactor.remove([form for form in forms if len(form) >= _SHORTEST])
+        await self._store.timers.set(Timer.at(agent, PURGE, PURGE, now, lane=f"{agent}/chores"))
         lines = f", {_count(len(noted), 'line')} I'd noted from them" if noted else ""
+        lines += f", {_count(len(reminders), 'reminder')} I'd set" if reminders else ""
         return (
             f"Removed: the last {_count(len(gone), 'message')}{lines}, Recent Context, and their traces in my logs. "
             "This chat still shows them, and git keeps what was committed; delete them there if you need to."
         )
+
+    async def _forget_reminders(
+        self, agent: str, changes: Sequence[Change], said: Sequence[str], since: Instant
+    ) -> list[str]:
+        """Delete the reminders that came of it, with their timers and letters; what they said."""
+        numbers = {number for change in changes for number in change.reminders}
+        gone = []
+        for one in await self._store.reminders.from_chat_since(agent, since):
+            repeats = len(one.message) >= _SHORTEST and any(one.message in text for text in said)
+            if one.id in numbers or repeats:
+                await self._store.timers.cancel(agent, one.key)
+                await self._store.letters.delete_topic(agent, one.id)
+                await self._store.reminders.delete(one.id)
+                gone.append(one.message)
+        return gone
+
+    async def purge(self, firing: Firing) -> None:
+        """Handle the timer: what was deleted must not lie in the write-ahead log, in a free page or in a copy."""
+        await self._store.purge()
+        if self._redactor is not None:
+            self._redactor.purge()
+        async with firing.settle():
+            pass
 
     async def _clean_rows(self, agent: str, since: Instant, forms: Sequence[str]) -> None:
         for trace in await self._store.traces.since(agent, since):

@@ -9,10 +9,12 @@ from typing import Any
 
 from nudge.coach.actions import GOAL_SECTIONS, MEMORY_SECTIONS, Action, RefusedAction, confirm, explain, read_actions
 from nudge.coach.documents import readable
+from nudge.coach.facts import says_nothing
 from nudge.coach.judgment import DECISION_SCHEMA
 from nudge.coach.memory import shorten
 from nudge.coach.targets import Targets
 from nudge.instants import Instant
+from nudge.text import is_blank
 
 _TEXT = {"type": "string"}
 
@@ -91,7 +93,7 @@ def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets,
     data: object = answer
     if isinstance(answer, str):
         if not answer.lstrip().startswith("{"):
-            return Reply(answer.strip(), well_formed=bool(answer.strip()))
+            return Reply(answer.strip(), well_formed=not (is_blank(answer) or says_nothing(answer)))
         try:
             data = json.loads(answer)
         except (ValueError, RecursionError):
@@ -103,6 +105,6 @@ def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets,
     if forwarded and (actions or refused):
         actions, refused = (), (RefusedAction("?", "what you pass on is read and not obeyed"),)
     context = data.get("recent_context")
-    text = data["reply"].strip()
+    text = "" if is_blank(data["reply"]) or says_nothing(data["reply"]) else data["reply"].strip()
     summary = shorten(readable(context)) if isinstance(context, str) else ""
     return Reply(text, actions, refused, summary, well_formed=bool(text or actions or refused))

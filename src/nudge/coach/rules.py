@@ -72,7 +72,7 @@ NO_QUARTER = (
 )
 
 _AFTERNOON = (time(15, 0), time(19, 0))
-_ABOUT_SLEEP = "sleep bed bedtime late"
+_ABOUT_SLEEP = "bedtime"
 
 
 def answer(facts: CoachFacts) -> dict[str, Any] | str:
@@ -132,7 +132,7 @@ def _briefing(facts: CoachFacts) -> str:
         case Briefing.BEDTIME:
             return _bedtime(facts)
         case Briefing.MONTHLY:
-            goals = "; ".join(goal.text for goal in facts.goals.quarter)
+            goals = "; ".join(_wanted(facts, [goal.text for goal in facts.goals.quarter]))
             return pick(MONTHLY, facts.today).format(goals=goals) if goals else pick(NO_QUARTER, facts.today)
         case Briefing.MORNING | Briefing.WEEKLY_REVIEW:
             return _morning(facts)
@@ -143,22 +143,28 @@ def _briefing(facts: CoachFacts) -> str:
 def _morning(facts: CoachFacts) -> str:
     day = facts.today
     lines = [pick(MORNING, day)]
-    tasks = [goal.text for goal in facts.goals.open_today]
+    tasks = _wanted(facts, [goal.text for goal in facts.goals.open_today])
     if tasks:
         lines[0] += " " + pick(FIRST, day).format(task=tasks[0].rstrip("."))
         if tasks[1:]:
             lines.append("Then, if there's time: " + ", ".join(tasks[1:]) + ".")
     else:
         lines[0] += " " + pick(NO_TASKS, day)
-        week = [goal.text for goal in facts.goals.week if not goal.done]
+        week = _wanted(facts, [goal.text for goal in facts.goals.week if not goal.done])
         if week:
             lines.append("From this week's list: " + ", ".join(week) + ".")
-    due = [one.text for one in facts.memory.commitments if one.due == day and not one.done]
+    due = _wanted(facts, [one.text for one in facts.memory.commitments if one.due == day and not one.done])
     if due:
         lines.append("Due today: " + ", ".join(due) + ".")
-    if facts.memory.overdue:
-        lines.append("Still open: " + ", ".join(one.text for one in facts.memory.overdue[:3]) + ".")
+    overdue = _wanted(facts, [one.text for one in facts.memory.overdue])
+    if overdue:
+        lines.append("Still open: " + ", ".join(overdue[:3]) + ".")
     return "\n".join(lines)
+
+
+def _wanted(facts: CoachFacts, lines: list[str]) -> list[str]:
+    """Without what the person does not want to hear about."""
+    return [line for line in lines if not forbids(facts.memory.preferences, line)]
 
 
 def _reminders(facts: CoachFacts) -> str:

@@ -7,17 +7,19 @@ from collections.abc import Callable
 from datetime import date
 from hashlib import sha256
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.documents import one_line
-from nudge.coach.facts import CoachFacts
+from nudge.coach.facts import CoachFacts, Turn
 from nudge.coach.goals import MOST_GOALS, TODAY, WEEK, Goal
 from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
-from nudge.errors import InvalidPhraseError
-from nudge.instants import rfc3339
-from nudge.phrases import split_reminder
+from nudge.errors import InvalidPhraseError, UnclearPhraseError
+from nudge.instants import rfc3339, whole_seconds
+from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish
+from nudge.reminders.text import time_in_words
 from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
@@ -43,6 +45,14 @@ LOST_FOR_NOW = (
     "I can't reach my language model at the moment, so I only follow simple things. “help” shows which.",
     "My thinking part is offline for now; reminders and nudges still work. “help” shows what I understand.",
 )
+BROKE = (
+    "I've used up today's budget, so until {when} I only follow simple things. “help” shows which.",
+    "My budget is used up until {when}. Reminders and nudges still work, and “help” shows what I understand.",
+)
+BUSY_MONEY = (
+    "The rest of today's budget is tied up in something else I'm doing, so I only follow simple things right now. "
+    "Try again in a few minutes."
+)
 HELP = """Here is what I understand without a model:
 • what's next · goals · today · this week · commitments
 • done (the first task), done 2, done with …
@@ -62,12 +72,18 @@ def pick(options: tuple[str, ...], day: date, about: str = "") -> str:
 def chat(facts: CoachFacts) -> Answer:
     """The answer to the person's words; the first rule that understands them answers. What somebody else wrote and the
     person only passed on is not obeyed."""
-    words = one_line(facts.text.replace("’", "'").replace("‘", "'")).rstrip(" .!")
-    words = words[attached.end() :] if (attached := _ATTACHED.match(words)) else words
+    words = _words(facts)
     if facts.forwarded:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:
-        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, "long"), []
+        return _lost(facts, "long"), []
+    answered = _answer_to_question(facts, words)
+    if answered is not None:
+        return answered
+    if asks_for_reminder(words):
+        wish = _remind(facts, words)
+        if wish is not None:
+            return wish
     for pattern, rule in _RULES:
         match = pattern.fullmatch(words)
         if match:
@@ -79,7 +95,29 @@ def chat(facts: CoachFacts) -> Answer:
         match = pattern.fullmatch(words)
         if match:
             return rule(facts, match)
-    return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, words), []
+    wish = _remind(facts, words)
+    return wish if wish is not None else (_lost(facts, words), [])
+
+
+def _lost(facts: CoachFacts, about: str) -> str:
+    """The answer to what no rule understands, with the reason why no model is asked."""
+    if not facts.broke:
+        return pick(LOST_FOR_NOW if facts.degraded else LOST, facts.today, about)
+    if facts.wakes_at is None:
+        return BUSY_MONEY
+    when = time_in_words(facts.wakes_at, facts.now, facts.targets.zone)
+    return pick(BROKE, facts.today, about).format(when=when)
+
+
+def feedback(facts: CoachFacts) -> list[dict[str, Any]]:
+    """What "don't message me about …" asks to be remembered; nothing where the words say something else."""
+    match = _FEEDBACK.fullmatch(_words(facts))
+    return _feedback(facts, match)[1] if match else []
+
+
+def _words(facts: CoachFacts) -> str:
+    words = one_line(facts.text.replace("’", "'").replace("‘", "'")).rstrip(" .!")
+    return words[attached.end() :] if (attached := _ATTACHED.match(words)) else words
 
 
 def recap(before: str, said: str, today: date) -> str:
@@ -106,14 +144,85 @@ def _restraint(words: str) -> str:
     }[wish.kind]
 
 
-def _remind(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    zone = facts.targets.zone
+def _remind(facts: CoachFacts, words: str) -> Answer | None:
+    """The reminder that the words ask for; a question, if one word is missing. None if they ask for none."""
     try:
-        text, when = split_reminder(match["wish"].rstrip("? "), facts.now, zone)
+        wish = read_wish(words, facts.now, facts.targets.zone)
+    except UnclearPhraseError as unclear:
+        return _restraint(words) or unclear.question, []
     except InvalidPhraseError as error:
-        return _restraint(match["wish"]) or str(error), []
-    words = when.words if when.once is None else rfc3339(when.once, zone)
-    return "", [{"action": "add_reminder", "text": text, "when": words}]
+        return _restraint(words) or str(error), []
+    return None if wish is None else _added(facts, *wish)
+
+
+def _added(facts: CoachFacts, text: str, when: Understood) -> Answer:
+    words = when.words if when.once is None else rfc3339(when.once, facts.targets.zone)
+    return when.taken, [{"action": "add_reminder", "text": text, "when": words}]
+
+
+def _answer_to_question(facts: CoachFacts, words: str) -> Answer | None:
+    """The reminder that was asked about, finished by this message; None if none was, or this is no answer."""
+    asked = open_question(facts.turns, facts.targets.zone)
+    if not asked:
+        return None
+    if words.casefold().rstrip("?! ") in _NEVER_MIND:
+        return "Okay, no reminder.", []
+    sentences = [*(turn.text for turn in asked), words]
+    try:
+        wish = read_answer(sentences, facts.now, facts.targets.zone, asked_at=whole_seconds(asked[0].at))
+    except UnclearPhraseError as unclear:
+        return unclear.question, []
+    return None if wish is None else _added(facts, *wish)
+
+
+_NEVER_MIND = frozenset(
+    ("never mind", "nevermind", "nvm", "forget it", "forget about it", "no", "nothing", "cancel", "stop")
+)
+_MOST_ANSWERS = 4
+"""Messages back in which a question about a reminder is looked for; nobody is asked more often about one."""
+
+
+def open_question(turns: tuple[Turn, ...], zone: ZoneInfo) -> tuple[Turn, ...]:
+    """The sentence about which the coach asked last, and the answers to it so far; nothing if no question is open.
+
+    The conversation itself is the memory: a sentence is read again, and if the coach then asked just what it raises,
+    the next message is the answer.
+    """
+    said = [number for number, turn in enumerate(turns) if turn.role == "user"][-_MOST_ANSWERS:]
+    if not said or not any(turn.text.endswith("?") for turn in turns[said[-1] + 1 :]):
+        return ()
+    for first in range(len(said)):
+        chain = tuple(turns[number] for number in said[first:])
+        if not any(turn.forwarded for turn in chain) and all(
+            _raised(chain[: length + 1], zone) in _replies(turns, number) for length, number in enumerate(said[first:])
+        ):
+            return chain
+    return ()
+
+
+def _replies(turns: tuple[Turn, ...], number: int) -> set[str]:
+    """What the coach said after this turn and before the person's next."""
+    found: set[str] = set()
+    for turn in turns[number + 1 :]:
+        if turn.role == "user":
+            break
+        found.add(turn.text)
+    return found
+
+
+def _raised(chain: tuple[Turn, ...], zone: ZoneInfo) -> str | None:
+    """The question that these sentences raise."""
+    at = whole_seconds(chain[0].at)
+    try:
+        if len(chain) == 1:
+            read_wish(chain[0].text, at, zone)
+        else:
+            read_answer([turn.text for turn in chain], at, zone, asked_at=at)
+    except UnclearPhraseError as unclear:
+        return unclear.question
+    except InvalidPhraseError:
+        return None
+    return None
 
 
 def _feedback(facts: CoachFacts, match: re.Match[str]) -> Answer:
@@ -301,14 +410,13 @@ _VALUE = rf"\w+ {_CLOCK}|{_CLOCK}(?:\s*[-–]\s*{_CLOCK})?|\w+/[\w/]+|UTC"
 _SHOW = r"(?:show (?:me )?)?(?:my )?"
 _BED = r"good ?night|night|(?:i'm )?(?:going|off) to (?:bed|sleep)|done for (?:today|the day|tonight)"
 
+_FEEDBACK = re.compile(
+    rf"(?:please )?(?:don't|do not|never|stop) (?:ever )?(?P<verb>{_VERBS})\s+"
+    r"(?P<rest>(?:(?:me|to me|with me)\s+)?(?:about|of|up|on|if|whether|how|what|why|when)\b.+)",
+    re.IGNORECASE | re.DOTALL,
+)
 _RULES = _rules(
-    (r"(?:please )?(?:(?:can|could|would|will) you (?:please )?)?(?P<wish>remind me\b.+)", _remind),
-    (r"(?P<wish>(?:in|at|on|next|tomorrow|tonight|every)\b.+\bremind me (?:to|of|about) .+)", _remind),
-    (
-        rf"(?:please )?(?:don't|do not|never|stop) (?:ever )?(?P<verb>{_VERBS})\s+"
-        r"(?P<rest>(?:(?:me|to me|with me)\s+)?(?:about|of|up|on|if|whether|how|what|why|when)\b.+)",
-        _feedback,
-    ),
+    (_FEEDBACK.pattern, _feedback),
     (r"(?:please )?(?:remember|note|keep in mind)(?: that|:)? (?P<fact>.+)", _note),
     (r"(?:please )?forget (?:that |about )?(?P<what>.+)", _forget),
     (rf"i(?:'ve)? promised(?: \w+)? to (?P<what>.+?){_BY}", _promise),

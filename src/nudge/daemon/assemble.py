@@ -23,7 +23,7 @@ from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.firing import Handler
-from nudge.queue.inbox import Priority
+from nudge.queue.inbox import LETTERS, Priority
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover, SecondLook
@@ -78,9 +78,11 @@ class Ports:
 
 @dataclass(frozen=True)
 class Options:
-    """How the person configured it."""
+    """How the person configured it. `owner` names this process in the store, `home` what only one process at a time
+    can run in: what an earlier one of the same home left unfinished is dead."""
 
     owner: str
+    home: str = ""
     timezone: str = "UTC"
     longest_wait: float | None = None
     capacity: int = PING_CAPACITY
@@ -123,6 +125,8 @@ class Daemon:
             plan=options.plan,
             turn=options.turn,
             model=ports.model,
+            owner=options.home,
+            waiting=(LETTERS,),
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
@@ -146,7 +150,12 @@ class Daemon:
         """The agents that talk to the person."""
         spending = self.spending if ports.pays else None
         answering = Answering(
-            self.store, spending, rules=ports.rules, model_for=ports.model_for, outage=options.rhythm.every
+            self.store,
+            spending,
+            rules=ports.rules,
+            model_for=ports.model_for,
+            outage=options.rhythm.every,
+            secrets=options.secrets,
         )
         return Coach(
             self.store,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import secrets
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import IO, Any
 
 from nudge.errors import NudgeError
@@ -16,20 +17,25 @@ from nudge.instants import Instant, rfc3339
 
 _PATIENCE_SECONDS = 1.0
 _TRIES = 50
+_LENGTH = 250
 
 
 @dataclass(frozen=True)
 class Holder:
+    """A process that holds the lock. `instance` is its own name, `home` that of the home, the same for all of them."""
+
     pid: int
     since: str
     instance: str
+    home: str = ""
 
 
 class HomeLock:
     """Held from `acquire` until `release` or the end of the process. Remembers who held it before."""
 
-    def __init__(self, file: IO[str], before: Holder | None) -> None:
+    def __init__(self, file: IO[str], holder: Holder, before: Holder | None) -> None:
         self._file = file
+        self.holder = holder
         self.before = before
 
     @classmethod
@@ -48,11 +54,14 @@ class HomeLock:
                 next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",
             )
         before = _read(file)
+        name = before.home if before and before.home else secrets.token_hex(8)
+        holder = Holder(os.getpid(), rfc3339(now), instance, name)
+        # In one write over the old text: whoever dies here must not lose the home's name.
         file.seek(0)
-        file.truncate()
-        json.dump({"pid": os.getpid(), "since": rfc3339(now), "instance": instance}, file)
+        file.write(json.dumps(asdict(holder)).ljust(_LENGTH))
         file.flush()
-        return cls(file, before)
+        file.truncate()
+        return cls(file, holder, before)
 
     def release(self) -> None:
         self._file.close()
@@ -87,6 +96,6 @@ def _read(file: IO[str]) -> Holder | None:
     try:
         file.seek(0)
         found: Any = json.loads(file.read())
-        return Holder(int(found["pid"]), str(found["since"]), str(found["instance"]))
+        return Holder(int(found["pid"]), str(found["since"]), str(found["instance"]), str(found.get("home", "")))
     except (ValueError, KeyError, TypeError):
         return None

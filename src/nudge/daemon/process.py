@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import sys
 from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from nudge import __version__
@@ -41,6 +41,7 @@ from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
+from nudge.redaction import keep_secret
 from nudge.stores.open import open_store, sqlite_path
 from nudge.stores.salvage import wal_is_damaged
 from nudge.stores.sqlite import SqliteDatabase
@@ -55,8 +56,8 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
     home = config.home
     findings = examine(Subject(home, clock.now(), terminal=terminal, config=config), CONFIG_CHECKS)
     refuse_bad_start(findings)
-    _keep_private()
-    instance = secrets.token_hex(8)
+    _keep_private(config.secrets)
+    instance = token_hex(8)
     lock = HomeLock.acquire(home, instance, clock.now())
     try:
         configure_logs(config.log.level, config.secrets, home.logs, quiet=terminal)
@@ -70,7 +71,7 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, instance, news, terminal=terminal)
+                return await _run(config, store, clock, lock, news, terminal=terminal)
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -90,10 +91,11 @@ _MOST_STARTS = 3
 """More than this in ten minutes: the disk or somebody else damages every file, and starting again does not help."""
 
 
-def _keep_private() -> None:
+def _keep_private(secrets: Sequence[str]) -> None:
     """What this process and its children make is their owner's alone. The keys leave its environment, so that no child
     inherits one; `/proc` still shows the environment that it was started with."""
     os.umask(0o077)
+    keep_secret(secrets)
     for name in SECRET_NAMES:
         os.environ.pop(name, None)
 
@@ -140,7 +142,9 @@ REPLACED = (
 )
 
 
-async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: str, news: str, *, terminal: bool) -> int:
+async def _run(
+    config: Config, store: SqlStore, clock: SystemClock, lock: HomeLock, news: str, *, terminal: bool
+) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
 
@@ -150,7 +154,7 @@ async def _run(config: Config, store: SqlStore, clock: SystemClock, instance: st
     own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
-    daemon = Daemon(ports, options_of(config, instance))
+    daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))
     await daemon.start()
     agent = await who_talks(daemon, ports)
     if news:

@@ -41,17 +41,18 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         outside=Outside(
             history=GitHistory(home),
             sign_of_life=Healthcheck(healthcheck) if healthcheck else None,
-            redactor=LogRedaction(home.logs, [home.chat_history]),
+            redactor=LogRedaction(home.logs, [home.chat_history], home.copies),
             decision_log=DecisionFile(home.logs, config.secrets),
         ),
         is_coach=lambda agent: is_coach(home, agent),
     )
 
 
-def options_of(config: Config, owner: str) -> Options:
+def options_of(config: Config, owner: str, home: str = "") -> Options:
     coach, attention, spending = config.coach, config.attention, config.spending
     return Options(
         owner=owner,
+        home=home,
         timezone=config.timezone,
         capacity=attention.capacity,
         refill_minutes=attention.refill_minutes,

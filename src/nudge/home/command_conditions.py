@@ -22,6 +22,7 @@ from nudge.redaction import redact
 from nudge.reminders.conditions import Question, Verdict
 
 OUTPUT_BYTES = 2048
+_READ_BYTES = 4 * OUTPUT_BYTES
 _SHELL = "/bin/sh"
 _MARK = "NUDGE_CONDITION_RUN"
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -89,7 +90,7 @@ class CommandConditions:
                 await process.wait()
             finally:
                 output.close()
-        told = redact(output.text, self._secrets)
+        told = _cut(redact(output.text, self._secrets))
         if timed_out:
             limit = format_duration(question.timeout_us)
             return Verdict(False, f"the command did not end within {limit}", told)
@@ -111,8 +112,14 @@ def _verdict(code: int | None, output: str) -> Verdict:
     return Verdict(False, reason, output, code)
 
 
+def _cut(text: str) -> str:
+    """The first 2 KB, at a whole character. Cut last: half a secret has no shape any more."""
+    return text.encode("utf-8", "replace")[:OUTPUT_BYTES].decode("utf-8", "ignore")
+
+
 class _Output:
-    """The first 2 KB of what comes through a pipe. The rest is read and dropped, so that nobody blocks on writing.
+    """The first 8 KB of what comes through a pipe, more than is shown: a secret may lie across the cut. The
+    rest is read and dropped, so that nobody blocks on writing.
 
     The pipe is ours and not asyncio's: a child that went into the background keeps it open, and we do not wait for it.
     """
@@ -134,7 +141,7 @@ class _Output:
             chunk = os.read(self._reader, 65_536)
         except BlockingIOError:
             return False
-        self._kept += chunk[: OUTPUT_BYTES - len(self._kept)]
+        self._kept += chunk[: _READ_BYTES - len(self._kept)]
         if not chunk and self._loop is not None:
             self._loop.remove_reader(self._reader)
         return bool(chunk)
@@ -152,4 +159,4 @@ class _Output:
     @property
     def text(self) -> str:
         """Cut at a whole character; NUL, which no database takes as text, is left out."""
-        return self._kept.decode("utf-8", "ignore" if len(self._kept) == OUTPUT_BYTES else "replace").replace("\0", "")
+        return self._kept.decode("utf-8", "ignore" if len(self._kept) == _READ_BYTES else "replace").replace("\0", "")

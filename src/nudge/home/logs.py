@@ -163,11 +163,13 @@ _FILLER = b"*"
 
 
 class LogRedaction:
-    """All files of a folder of logs, rotated ones too, and further files that are named."""
+    """All files of a folder of logs, rotated ones too, and further files that are named. `copies` is the folder of the
+    database's daily copies."""
 
-    def __init__(self, folder: Path, others: Iterable[Path] = ()) -> None:
+    def __init__(self, folder: Path, others: Iterable[Path] = (), copies: Path | None = None) -> None:
         self._folder = folder
         self._others = tuple(others)
+        self._copies = copies
 
     def remove(self, texts: Sequence[str]) -> int:
         patterns = sorted({form for text in texts for form in _encoded(text)}, key=len, reverse=True)
@@ -175,6 +177,11 @@ class LogRedaction:
             return 0
         wanted = re.compile(b"|".join(re.escape(pattern) for pattern in patterns), re.IGNORECASE)
         return sum(_overwrite(path, wanted) for path in self._files())
+
+    def purge(self) -> None:
+        """A copy holds what was deleted, in places that nobody can find. The next one is made within the hour."""
+        for copy in self._copies.glob("nudge-*.db") if self._copies else ():
+            copy.unlink()
 
     def _files(self) -> list[Path]:
         logs = sorted(self._folder.glob("*.log*")) if self._folder.is_dir() else []

@@ -1,4 +1,8 @@
-"""What a failed attempt means: try again, give up, or ask in another way. In words without secrets."""
+"""What a failed attempt means: try again, give up, or ask in another way. In words without secrets.
+
+What the service certainly did not do is free, and tried again here (SetbackError). What it may have done (it was sent,
+and no whole answer came back) may be billed: that is told to the caller, who has the money for another attempt or not.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nudge.backoff import Policy, SetbackError, parse_retry_after
-from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError
+from nudge.errors import ModelUnavailableError, NotConfiguredError, NudgeError, QuestionRefusedError
 from nudge.instants import Instant
 from nudge.model import ModelRequest
+from nudge.redaction import redact
 
 LONGEST_WORDS = 300
 
@@ -30,10 +35,15 @@ class LacksError(Exception):
 
 
 class RefusedError(Exception):
-    """The service said no: with the status of its answer, or in the middle of a stream as if it had been one."""
+    """The service said no: with the status of its answer, or in the middle of a stream as if it had been one.
 
-    def __init__(self, status: int, said: str, retry_after: str | None = None) -> None:
+    `own` says that the answer has the form of the service's own errors. One without it may come from a gateway on the
+    way, which does not know what the service did.
+    """
+
+    def __init__(self, status: int, said: str, retry_after: str | None = None, *, own: bool = True) -> None:
         super().__init__(said)
+        self.own = own
         self.status = status
         self.said = said
         self.retry_after = retry_after
@@ -48,6 +58,8 @@ _CANNOT = re.compile(
     re.IGNORECASE,
 )
 _REFUSED = (400, 404, 405, 422, 501)
+_GATEWAY = (408, 502, 504, *range(520, 528))
+"""What gateways answer when the service behind them was asked and its answer did not come back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +72,14 @@ class Help:
 
 
 def failure_of_refusal(
-    refused: RefusedError, request: ModelRequest | None, help_: Help, *, now: Instant, key: str
+    refused: RefusedError, request: ModelRequest | None, help_: Help, *, now: Instant, key: str, begun: bool = False
 ) -> Failure:
-    """What it means that the service said no. Its words may quote the key."""
-    status, said = refused.status, refused.said.replace(key, "<key>") if key else refused.said
+    """What it means that the service said no. Its words may quote the key. `begun`: it had begun to answer."""
+    status, said = refused.status, redact(refused.said, (key,))
     wait = parse_retry_after(refused.retry_after, now)
     words = said[:LONGEST_WORDS] or f"status {status}"
+    if begun or (status in _GATEWAY and not refused.own):
+        return ModelUnavailableError(f"The answer of {help_.service} broke off ({words}).", retry_after=wait)
     lacking = _lacking(status, said, request)
     if lacking is not None:
         return LacksError(lacking, words)
@@ -76,16 +90,15 @@ def failure_of_refusal(
             f"{help_.service} does not know this model or address ({words}).", next_step=help_.model
         )
     if status == 429:
-        error = ModelUnavailableError(f"{help_.service} asks for a pause ({words}).", retry_after=wait)
+        error = ModelUnavailableError(f"{help_.service} asks for a pause ({words}).", retry_after=wait, unbilled=True)
         return SetbackError(Policy.MODEL_RATE, error)
     if status >= 500:
-        error = ModelUnavailableError(f"{help_.service} is out of order ({words}).", retry_after=wait)
+        error = ModelUnavailableError(f"{help_.service} is out of order ({words}).", retry_after=wait, unbilled=True)
         return SetbackError(Policy.MODEL_SERVER, error)
     if status == 408:
-        return SetbackError(
-            Policy.MODEL_NETWORK, ModelUnavailableError(f"{help_.service} did not answer in time ({words}).")
-        )
-    return NudgeError(f"{help_.service} does not accept this question ({words}).")
+        error = ModelUnavailableError(f"{help_.service} did not answer in time ({words}).", unbilled=True)
+        return SetbackError(Policy.MODEL_NETWORK, error)
+    return QuestionRefusedError(f"{help_.service} does not accept this question ({words}).")
 
 
 def _lacking(status: int, said: str, request: ModelRequest | None) -> Capability | None:
@@ -97,13 +110,19 @@ def _lacking(status: int, said: str, request: ModelRequest | None) -> Capability
     return Capability.TOOLS if request.tools else None
 
 
-def no_answer(service: str, seconds: float) -> SetbackError:
-    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"{service} did not answer within {seconds:g} s."))
+def not_reached(service: str) -> SetbackError:
+    """Nothing was sent, so nothing can have been done."""
+    error = ModelUnavailableError(f"The connection to {service} failed.", unbilled=True)
+    return SetbackError(Policy.MODEL_NETWORK, error)
 
 
-def no_connection(service: str) -> SetbackError:
-    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"The connection to {service} failed."))
+def no_answer(service: str, seconds: float) -> ModelUnavailableError:
+    return ModelUnavailableError(f"{service} did not answer within {seconds:g} s.")
 
 
-def unreadable(service: str) -> SetbackError:
-    return SetbackError(Policy.MODEL_NETWORK, ModelUnavailableError(f"The answer of {service} cannot be read."))
+def cut_off(service: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"The connection to {service} broke off.")
+
+
+def unreadable(service: str) -> ModelUnavailableError:
+    return ModelUnavailableError(f"The answer of {service} cannot be read.")

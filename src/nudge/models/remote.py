@@ -10,12 +10,10 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Self
 
-from nudge.backoff import RetryClock, SetbackError, persevere
-from nudge.errors import RetryableError
+from nudge.backoff import RetryClock, persevere
 from nudge.model import ModelReply, ModelRequest, StreamEvent
 from nudge.models.failures import Capability, LacksError
 from nudge.models.fallbacks import in_words, read_in_words, stream_in_words
-from nudge.tokens import TokenUse
 
 log = logging.getLogger("nudge.models")
 
@@ -23,8 +21,9 @@ log = logging.getLogger("nudge.models")
 class RemoteModel(ABC):
     """A model behind a network: the Model port over one attempt (`_ask`, `_stream`) of a provider.
 
-    It retries by the rows `model-…` of the back-off table, then raises ModelUnavailableError. A stream is retried until
-    its first words are out.
+    What the service certainly did not do is tried again by the rows `model-…` of the back-off table, then raises
+    ModelUnavailableError. What it may have done is not: another attempt may cost the same again, and only the caller
+    knows whether there is money for it.
 
     `capabilities` is what the provider can do in general. Where a service says that one of its models cannot, that is
     remembered for the model, and the same question is asked in words at once.
@@ -58,12 +57,12 @@ class RemoteModel(ABC):
             lacks = self._missing(request.model)
             asked = in_words(request, lacks)
             try:
-                (early, events), attempts = await persevere(partial(self._begin, asked), self._clock)
+                (first, events), attempts = await persevere(partial(self._begin, asked), self._clock)
             except LacksError as error:
                 self._learn(request.model, error)
                 continue
             async with aclosing(events):
-                async for event in stream_in_words(_go_on(early, events), request, lacks):
+                async for event in stream_in_words(_go_on(first, events), request, lacks):
                     yield _tried(event, attempts) if isinstance(event, ModelReply) else event
             return
 
@@ -82,18 +81,14 @@ class RemoteModel(ABC):
     def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
         """One attempt, as it is written. Ends with the reply, or raises the same."""
 
-    async def _begin(self, request: ModelRequest) -> tuple[list[StreamEvent], AsyncGenerator[StreamEvent, None]]:
-        """Open a stream and wait for the first thing that anybody can see; until then it can be tried again."""
-        events, early = self._stream(request), list[StreamEvent]()
+    async def _begin(self, request: ModelRequest) -> tuple[StreamEvent, AsyncGenerator[StreamEvent, None]]:
+        """Open a stream and wait for its first event; until then the service may say no, and is asked again."""
+        events = self._stream(request)
         try:
-            async for event in events:
-                early.append(event)
-                if not isinstance(event, TokenUse):
-                    break
+            return await anext(events), events
         except BaseException:
             await events.aclose()
             raise
-        return early, events
 
     def _missing(self, model: str) -> frozenset[Capability]:
         return (frozenset(Capability) - self.capabilities) | self._lacks.get(model, frozenset())
@@ -103,18 +98,10 @@ class RemoteModel(ABC):
         self._lacks[model] = self._lacks.get(model, frozenset()) | {error.capability}
 
 
-async def _go_on(early: list[StreamEvent], events: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
-    """A stream from its first event. A setback cannot be tried again any more, and is what it means to the caller."""
-    for event in early:
+async def _go_on(first: StreamEvent, events: AsyncIterator[StreamEvent]) -> AsyncIterator[StreamEvent]:
+    yield first
+    async for event in events:
         yield event
-    failure: RetryableError | None = None
-    try:
-        async for event in events:
-            yield event
-    except SetbackError as setback:
-        failure = setback.error
-    if failure is not None:
-        raise failure
 
 
 def _tried(reply: ModelReply, attempts: int) -> ModelReply:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from nudge.errors import UsageError
 from nudge.model import Block, ModelReply, ModelRequest, Role, StopReason, Text, ToolResult, ToolUse, Turn, words_of
 from nudge.numbers import is_whole
-from nudge.tokens import TokenUse, token_use
+from nudge.tokens import MOST_TOKENS, TokenUse, token_use
 
 if TYPE_CHECKING:
     import httpx2
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 ANSWER = "answer"
 """The name of the form that a schema describes."""
 _BYTES_PER_TOKEN = 3  # on the safe side where the service did not count
+_LONGEST_NUMBER = 4_000  # digits; Python refuses to read more than 4,300
 
 
 class UnreadableReplyError(Exception):
@@ -89,7 +90,7 @@ def parse(raw: bytes | str) -> dict[str, Any]:
 def json_object(raw: bytes | str) -> dict[str, Any] | None:
     """One JSON object and nothing around it; None for anything else. NaN and infinities are no JSON."""
     try:
-        found = json.loads(raw, parse_constant=_refuse_constant)
+        found = json.loads(raw, parse_constant=_refuse_constant, parse_int=_whole)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -131,7 +132,8 @@ def _data(uses: list[ToolUse], blocks: list[Block]) -> Mapping[str, Any] | None:
 
 
 def counted_usage(told: object, request: ModelRequest, content: tuple[Block, ...]) -> tuple[TokenUse, bool]:
-    """What the call used, and whether the service counted it. A call is never free because nobody counted."""
+    """What the call used, and whether the service counted it. What it says that cannot be true is not counted: the
+    answer is kept, and whoever pays assumes the worst."""
     try:
         return token_use(told), True
     except UsageError:
@@ -162,11 +164,16 @@ async def event_data(response: httpx2.Response) -> AsyncGenerator[str, None]:
 
 def _said(told: object, *names: str) -> int | None:
     counts = [told.get(name) for name in names] if isinstance(told, Mapping) else []
-    return next((count for count in counts if is_whole(count) and count >= 0), None)
+    return next((count for count in counts if is_whole(count) and 0 <= count <= MOST_TOKENS), None)
 
 
 def _tokens(text: str) -> int:
     return len(clean(text).encode()) // _BYTES_PER_TOKEN + 1
+
+
+def _whole(digits: str) -> int | str:
+    """A number too long to be read stays a text: it must not cost the answer that it comes with."""
+    return int(digits) if len(digits) <= _LONGEST_NUMBER else digits
 
 
 def _refuse_constant(name: str) -> Any:

@@ -1,8 +1,8 @@
 """Reading times of day.
 
-A bare hour is taken as it is written or refused, never moved: 13 to 23 and 0 are the 24-hour clock, 6 to 12 are the
-morning and noon, and 1 to 5 are refused, because five in the morning is hardly ever meant and always possible. A
-leading zero (05:30) says the 24-hour clock.
+A bare hour is taken as it is written or asked about, never moved: 13 to 23 and 0 are the 24-hour clock, and 9 to 11
+beside a day are in the morning. 1 to 8 and 12 could be either half of the day. A leading zero (05:30) says the 24-hour
+clock. What people say around a time ("around 4pm", "4pm or so", "4pm sharp") changes nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from datetime import time
 from typing import Final
 
-from nudge.phrases.pieces import Clock, Part, PartOfDay
-from nudge.phrases.reader import Reader
-from nudge.phrases.refusal import Refused
-from nudge.phrases.tokens import Kind
+from nudge.phrases.durations import read_number_word
+from nudge.phrases.pieces import Clock, Part, PartOfDay, Window
+from nudge.phrases.reader import Reader, Refused
+from nudge.phrases.tokens import SMALL_NUMBERS, TENS, VAGUE_TIMES, Kind
 
 _NAMED: Final = {
     "noon": Clock(time(12), "noon", marked=True),
@@ -26,6 +26,10 @@ _PARTS: Final = {
     "evening": Part.EVENING,
     "night": Part.NIGHT,
 }
+_LUNCH: Final = (("at", "lunch"), ("at", "lunchtime"), ("lunchtime",), ("at", "lunch", "time"), ("lunch", "time"))
+_LEADS: Final = ("at", "by", "around", "about", "approximately", "roughly", "exactly")
+_VAGUE: Final = sorted((tuple(name.replace("-", " - ").split()) for name in VAGUE_TIMES), key=len, reverse=True)
+_MINUTES_PAST: Final = {"five": 5, "ten": 10, "twenty": 20, "quarter": 15, "half": 30}
 
 
 def read_clocks(reader: Reader) -> tuple[Clock, ...] | None:
@@ -41,6 +45,13 @@ def read_clocks(reader: Reader) -> tuple[Clock, ...] | None:
 
 def read_part(reader: Reader) -> PartOfDay | None:
     """ "in the evening", "at night", "end of day", or a bare "morning" beside a day."""
+    if reader.take_row("first", "thing"):
+        later = reader.attempt(_read_morning)
+        return PartOfDay(Part.MORNING) if later is None else later
+    if reader.take_row("after", "lunch"):
+        return PartOfDay(Part.AFTER_LUNCH)
+    if any(reader.take_row(*words) for words in _LUNCH):
+        return PartOfDay(Part.NOON)
     if reader.take_row("in", "the"):
         part = reader.take_from(_PARTS)
         return None if part is None else PartOfDay(part)
@@ -52,6 +63,49 @@ def read_part(reader: Reader) -> PartOfDay | None:
         return PartOfDay(Part.CLOSE)
     part = reader.take_from(_PARTS)
     return None if part is None else PartOfDay(part, bare=True)
+
+
+def _read_morning(reader: Reader) -> PartOfDay | None:
+    """The morning after "first thing"."""
+    said = reader.take_row("in", "the", "morning") or reader.take("morning")
+    return PartOfDay(Part.MORNING) if said else None
+
+
+def read_vague_time(reader: Reader) -> str | None:
+    """ "after work": a time that only the person knows."""
+    for row in _VAGUE:
+        if reader.take_row(*row):
+            return " ".join(row).replace(" - ", "-")
+    return None
+
+
+def read_same_time(reader: Reader) -> Clock | None:
+    """ "this time tomorrow", "at the same time on friday"."""
+    if reader.take("at"):
+        reader.take("the")
+    if not (reader.take_row("this", "time") or reader.take_row("same", "time")):
+        return None
+    return Clock(time(0), "this time", marked=True, now=True)
+
+
+def read_window(reader: Reader) -> Window | None:
+    """ "from 9 to 5", "between 9am and 5pm"."""
+    if reader.take("between"):
+        joints: tuple[str, ...] = ("and",)
+    elif reader.take("from"):
+        joints = ("to", "till", "until", "til")
+    else:
+        return None
+    start = reader.attempt(_read_clock_of_window)
+    if start is None or not (reader.take(*joints) or (joints[0] == "to" and reader.take_mark("-"))):
+        return None
+    end = reader.attempt(_read_clock_of_window)
+    return None if end is None else Window(start, end)
+
+
+def _read_clock_of_window(reader: Reader) -> Clock | None:
+    """One end of a window: there "9 to 5" is no nine minutes to five."""
+    return _read_bare_clock(reader, said_at=True, moved=False)
 
 
 def read_part_of_today(reader: Reader) -> PartOfDay | None:
@@ -73,17 +127,32 @@ def _read_following(reader: Reader) -> Clock | None:
 def _read_clock(reader: Reader, *, after_clock: bool = False) -> Clock | None:
     reader.take("due")
     said_at = reader.take("at", "by") or reader.take_mark("@")
+    said_at = reader.take(*_LEADS) or reader.take_mark("~") or said_at
+    clock = _read_bare_clock(reader, said_at=said_at or after_clock)
+    if clock is not None and not clock.alone:
+        take_or_so(reader)
+    return clock
+
+
+def take_or_so(reader: Reader) -> bool:
+    """Move past words behind a time that make it neither later nor earlier."""
+    rows = (("or", "so"), ("sharp",), ("exactly",), ("on", "the", "dot"), ("ish",), ("or", "thereabouts"))
+    return any(reader.take_row(*row) for row in rows) or reader.attempt(_take_ish) is True
+
+
+def _take_ish(reader: Reader) -> bool | None:
+    return True if reader.take_mark("-") and reader.take("ish") else None
+
+
+def _read_bare_clock(reader: Reader, *, said_at: bool, moved: bool = True) -> Clock | None:
     if reader.peek().text == "12" and reader.word(1) in _NAMED:
         reader.advance()
     named = reader.take_from(_NAMED)
     if named is not None:
         return named
-    if reader.take_row("half", "past"):
-        return _read_hour_moved(reader, 30)
-    if reader.take_row("quarter", "past"):
-        return _read_hour_moved(reader, 15)
-    if reader.take_row("quarter", "to"):
-        return _read_hour_moved(reader, -15)
+    past = reader.attempt(lambda inner: _read_moved(inner, said_at=said_at)) if moved else None
+    if past is not None:
+        return past
     token = reader.take_kind(Kind.CLOCK)
     if token is not None:
         return _clock(token.text, _read_meridiem(reader))
@@ -92,7 +161,63 @@ def _read_clock(reader: Reader, *, after_clock: bool = False) -> Clock | None:
         meridiem = _read_meridiem(reader)
         hour, _, minute = token.text.partition(".")
         return _clock(f"{hour}:{minute}", meridiem) if meridiem and len(minute) == 2 else None
-    return _read_number(reader, said_at=said_at or after_clock)
+    return reader.attempt(lambda inner: _read_number_words(inner, said_at=said_at)) or _read_number(
+        reader, said_at=said_at
+    )
+
+
+def _read_moved(reader: Reader, *, said_at: bool) -> Clock | None:
+    """ "half past six", "quarter to 8 pm", "ten to nine", "20 past 3", "half six"."""
+    reader.take("a")
+    figures = reader.peek().kind is Kind.NUMBER
+    if figures:
+        minutes = int(reader.peek().text)
+        reader.advance()
+        if minutes not in range(1, 30) or (reader.free and not said_at and minutes % 5):
+            return None
+    elif reader.word() == "half" and reader.word(1) in SMALL_NUMBERS:
+        reader.advance()
+        return _read_hour_moved(reader, 30)
+    elif reader.word() in ("quarter", "half"):
+        minutes = _MINUTES_PAST[reader.word()]
+        reader.advance()
+    else:
+        number = read_number_word(reader)
+        if number is None or number > 29:
+            return None
+        minutes = number
+    reader.take("minutes", "min", "mins")
+    if reader.take("past", "after"):
+        return _read_hour_moved(reader, minutes)
+    if reader.free and figures and not said_at:
+        return None  # "5 to 10" may be a range
+    return _read_hour_moved(reader, -minutes) if reader.take("to", "till", "before") else None
+
+
+def _read_number_words(reader: Reader, *, said_at: bool) -> Clock | None:
+    """ "seven", "seven thirty", "seven o'clock", "eight oh five"."""
+    hour = reader.take_from(SMALL_NUMBERS)
+    if hour is None or hour > 12:
+        return None
+    minutes = reader.attempt(_read_minute_words)
+    said_at = reader.take("o'clock", "oclock") or said_at
+    meridiem = _read_meridiem(reader)
+    part = (reader.word(), reader.word(1)) == ("in", "the")
+    if not (said_at or meridiem or part or (not reader.free and minutes is None)) and minutes is None:
+        return None
+    if minutes is not None and reader.free and not (said_at or meridiem or part):
+        return None
+    written = str(hour) if minutes is None else f"{hour}:{minutes:02}"
+    clock = _clock(written, meridiem)
+    return Clock(clock.at, clock.said, clock.marked, alone=not (said_at or meridiem or minutes is not None))
+
+
+def _read_minute_words(reader: Reader) -> int | None:
+    if reader.take("oh"):
+        return reader.take_from(SMALL_NUMBERS)
+    if reader.word() in TENS and TENS[reader.word()] < 60:
+        return read_number_word(reader)
+    return reader.take_from(SMALL_NUMBERS) if SMALL_NUMBERS.get(reader.word(), 0) >= 10 else None
 
 
 def _read_number(reader: Reader, *, said_at: bool) -> Clock | None:
@@ -105,7 +230,8 @@ def _read_number(reader: Reader, *, said_at: bool) -> Clock | None:
         if not said_at and len(token.text) < 2:
             raise Refused(f"say in {token.text}h{minute.text} or {token.text.zfill(2)}:{minute.text}")
         return _clock(f"{token.text.zfill(2)}:{minute.text}", "")
-    said_at = reader.take("o'clock") or said_at
+    said_at = reader.take("o'clock", "oclock") or said_at
+    said_at = (reader.word() == "ish" and reader.peek().joined) or said_at
     meridiem = _read_meridiem(reader)
     if not (meridiem or said_at or not reader.free or (reader.word(), reader.word(1)) == ("in", "the")):
         return None
@@ -123,9 +249,13 @@ def _read_meridiem(reader: Reader) -> str:
 
 
 def _read_hour_moved(reader: Reader, minutes: int) -> Clock | None:
-    """ "quarter to 6pm": the hour, moved by so many minutes."""
-    clock = reader.attempt(lambda inner: _read_number(inner, said_at=True))
-    if clock is None:
+    """The hour, moved by so many minutes; midnight is the start of the day that comes."""
+    clock = (
+        reader.take_from(_NAMED)
+        or reader.attempt(lambda inner: _read_number_words(inner, said_at=True))
+        or reader.attempt(lambda inner: _read_number(inner, said_at=True))
+    )
+    if clock is None or clock.at.minute:
         return None
     total = (clock.at.hour * 60 + minutes) % (24 * 60)
     moved = time(total // 60, total % 60)
@@ -147,4 +277,4 @@ def _clock(written: str, meridiem: str) -> Clock:
     except ValueError:
         raise Refused(f"{said} is not a time of day") from None
     marked = bool(meridiem) or (len(hour_text) > 1 and hour_text[0] == "0") or hour == 0 or hour > 12
-    return Clock(at, said, marked)
+    return Clock(at, said, marked, figures=bool(rest))

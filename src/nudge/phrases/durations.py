@@ -7,11 +7,11 @@ from typing import Final
 
 from nudge.instants import HOUR, MINUTE
 from nudge.phrases.pieces import Shift
-from nudge.phrases.reader import Reader
-from nudge.phrases.refusal import Refused
+from nudge.phrases.reader import Reader, Refused
 from nudge.phrases.tokens import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS, Kind
 
 _NUMBER_WORDS: Final = frozenset((*SMALL_NUMBERS, *TENS))
+_ABOUT: Final = ("about", "around", "approximately", "roughly", "exactly")
 _HALF: Final = Fraction(1, 2)
 _HOURS: Final = tuple(str(hour) for hour in range(13, 24))
 """With an h behind it, each is a time of day to many, and a distance to others."""
@@ -21,12 +21,16 @@ def read_from_now(reader: Reader) -> Shift | None:
     """A distance from now: "in 2h", "2 hours from now". A bare "2h" is one only where it is the whole phrase."""
     start = reader.at
     if reader.take("in"):
+        reader.take(*_ABOUT)
         refuse_lone_number(reader)
-        return _not_empty(read_duration(reader))
+        shift = _not_empty(read_duration(reader))
+        if shift is not None:
+            _take_time(reader)
+        return shift
     shift = read_duration(reader)
     if shift is None:
         return None
-    if reader.take_row("from", "now"):
+    if reader.take_row("or", "so", "from", "now") or reader.take_row("from", "now"):
         return _not_empty(shift)
     if reader.take("ago"):
         raise Refused("that is in the past")
@@ -35,6 +39,14 @@ def read_from_now(reader: Reader) -> Shift | None:
     if lone and len(reader.tokens) == 2 and reader.tokens[0].text in _HOURS and reader.tokens[1].text == "h":
         raise Refused(f"say in {reader.tokens[0].text}h or {reader.tokens[0].text}:00")
     return _not_empty(shift) if lone else None
+
+
+def _take_time(reader: Reader) -> None:
+    """Move past the rest of "in two weeks' time" and "in an hour or so"."""
+    if reader.peek().text == "'" and reader.word(1) == "time":
+        reader.advance()
+    reader.take("time")
+    reader.take_row("or", "so")
 
 
 def refuse_lone_number(reader: Reader) -> None:
@@ -89,6 +101,8 @@ def _read_term(reader: Reader, *, unit_alone: bool = False) -> Shift | None:
 
 def _read_fraction(reader: Reader) -> Shift | None:
     """ "half an hour", "a half hour", "half a day", "a quarter of an hour"."""
+    if reader.take_row("three", "quarters", "of", "an", "hour"):
+        return Shift(microseconds=HOUR * 3 // 4)
     reader.take("a")
     if reader.take("half"):
         reader.take("a", "an")

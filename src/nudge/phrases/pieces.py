@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, time, timedelta
 from enum import Enum
 from typing import Final
 
 from nudge.instants import Instant
-from nudge.phrases.refusal import Refused
+from nudge.phrases.reader import Refused
 
 DEFAULT_TIME: Final = time(9)
 """The time of a day that was named without one. The echo shows it."""
@@ -21,7 +21,8 @@ CLOSING_TIME: Final = time(17)
 class Clock:
     """A time of day. `marked` means that it cannot be another one: it has am or pm, or only the 24-hour clock has it.
 
-    `alone` is a number with nothing around it that makes it a time, such as the 9 of "9 in the morning".
+    `alone` is a number with nothing around it that makes it a time, such as the 9 of "9 in the morning". `figures` is
+    one with minutes in figures (7:30). `now` is "this time", whose hour only the clock on the wall knows.
     """
 
     at: time
@@ -29,6 +30,12 @@ class Clock:
     marked: bool
     alone: bool = False
     midnight: bool = False
+    figures: bool = False
+    now: bool = False
+
+    def is_clear(self, *, rule: bool = False) -> bool:
+        """Whether it can stand without am or pm. 9, 10 and 11 are in the morning; in a rule, so is 7:30 in figures."""
+        return self.marked or (7 if rule and self.figures else 9) <= self.at.hour < 12
 
 
 class Part(Enum):
@@ -39,6 +46,8 @@ class Part(Enum):
     EVENING = ("evening", time(18), range(16, 24))
     NIGHT = ("night", time(20), range(18, 24))
     CLOSE = ("end of day", CLOSING_TIME, range(16, 24))
+    NOON = ("lunchtime", time(12), range(11, 15))
+    AFTER_LUNCH = ("after lunch", time(13), range(12, 16))
 
     @property
     def label(self) -> str:
@@ -51,10 +60,10 @@ class Part(Enum):
     def fit(self, clock: Clock) -> time:
         """The time of the clock within this part: "8" in the evening is 20:00, and 3pm in the morning is refused."""
         hour = clock.at.hour
-        if not clock.marked and hour < 12 and self is not Part.MORNING:
+        if not clock.marked and hour < 12 and self is not Part.MORNING and hour not in self.value[2]:
             hour += 12
         if hour not in self.value[2]:
-            name = "tonight" if self is Part.NIGHT else f"the {self.label}"
+            name = {Part.NIGHT: "tonight", Part.NOON: "lunchtime"}.get(self, f"the {self.label}")
             raise Refused(f"{clock.said} is not a time of {name}")
         return clock.at.replace(hour=hour)
 
@@ -94,13 +103,15 @@ class OnWeekday:
 
 @dataclass(frozen=True, slots=True)
 class OnDate:
-    """A day of the calendar. `numeric` dates (2026-02-20 5:00) come with the 24-hour clock."""
+    """A day of the calendar. `numeric` dates (2026-02-20 5:00) come with the 24-hour clock; a `holiday` that has passed
+    is next year's."""
 
     month: int
     day: int
     year: int | None = None
     numeric: bool = False
     weekday: int | None = None
+    holiday: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +127,44 @@ class StartOfNext:
 
 @dataclass(frozen=True, slots=True)
 class EndOf:
+    """The last day of this period, or with `ahead` of the next one."""
+
     period: Period
+    ahead: int = 0
 
 
-Day = InDays | OnWeekday | OnDate | OnDayOfMonth | StartOfNext | EndOf
+@dataclass(frozen=True, slots=True)
+class OfMonth:
+    """One day of one month: the first Monday of March, the last day of next month.
+
+    `month` is 1 to 12, or None for this one, `ahead` months later. `nth` is -1 for the last.
+    """
+
+    nth: int
+    month: int | None = None
+    ahead: int = 0
+    weekday: int | None = None
+    close: bool = False
+    """The "end" of a month rather than its last day: at the hour when things end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A week from friday, two days before christmas."""
+
+    day: Day
+    shift: Shift
+
+
+@dataclass(frozen=True, slots=True)
+class Unnamed:
+    """A day that only the person knows: this weekend, mid march, easter. `asks` is the question for it."""
+
+    asks: str
+    options: tuple[str, ...] = ()
+
+
+Day = InDays | OnWeekday | OnDate | OnDayOfMonth | StartOfNext | EndOf | OfMonth | Moved | Unnamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +177,9 @@ class Shift:
 
     def __add__(self, other: Shift) -> Shift:
         return Shift(self.months + other.months, self.days + other.days, self.microseconds + other.microseconds)
+
+    def times(self, count: int) -> Shift:
+        return Shift(self.months * count, self.days * count, self.microseconds * count)
 
     @property
     def empty(self) -> bool:
@@ -146,6 +194,14 @@ class Exact:
 @dataclass(frozen=True, slots=True)
 class Interval:
     microseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The hours of a day in which an interval counts: from 9 to 5. Both ends are inside."""
+
+    start: Clock
+    end: Clock
 
 
 class Freq(Enum):
@@ -168,6 +224,22 @@ class Rule:
     nth: int | None = None
     monthdays: tuple[int, ...] = ()
     month: int | None = None
+
+    @property
+    def lacks_days(self) -> bool:
+        """Whether it says every week, month or year and not on which day."""
+        return self.freq is not Freq.DAILY and not (self.weekdays or self.monthdays)
+
+    def on(self, day: Day) -> Rule | None:
+        """The rule on this day, which it lacked; None where the day does not fit it."""
+        match self.freq, day:
+            case Freq.WEEKLY, OnWeekday(weekday, Week.SOONEST):
+                return replace(self, weekdays=(weekday,))
+            case Freq.MONTHLY, OnDayOfMonth(number, None):
+                return replace(self, monthdays=(number,))
+            case Freq.YEARLY, OnDate(month, number, None):
+                return replace(self, month=month, monthdays=(number,))
+        return None
 
     def falls_on(self, day: date) -> bool:
         """Whether the rule names this day, wherever its interval begins."""

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Final
 
 from nudge.instants import DAY, HOUR
-from nudge.phrases.days import checked_monthday, read_date
+from nudge.phrases.days import checked_monthday, read_date, read_holiday, read_ordinal
 from nudge.phrases.durations import read_duration, read_number_word
-from nudge.phrases.echo import nth
 from nudge.phrases.pieces import Freq, Interval, Rule, Shift
-from nudge.phrases.reader import Reader
-from nudge.phrases.refusal import RULE_EXAMPLES, Refused
+from nudge.phrases.reader import RULE_EXAMPLES, Reader, Refused
+from nudge.phrases.result import nth
 from nudge.phrases.tokens import DAY_GROUPS, DAY_UNITS, MONTHS, ORDINAL_WORDS, PLURAL_WEEKDAYS, WEEKDAYS, Kind
 
 Recurring = Rule | Interval
@@ -26,6 +25,7 @@ _RHYTHMS: Final = {
     "yearly": Freq.YEARLY,
     "annually": Freq.YEARLY,
 }
+_A: Final = ("a", "per", "each", "every")
 _PARTS: Final = ("morning", "afternoon", "evening", "night", "noon", "midday", "midnight")
 
 
@@ -37,9 +37,12 @@ def read_recurring(reader: Reader) -> Recurring | None:
         return _read_after_every(reader, start)
     if reader.take("hourly"):
         return Interval(HOUR)
+    if reader.word() == "nightly":
+        return _nightly(reader)
     freq = reader.take_from(_RHYTHMS)
     if freq is not None:
-        return _with_days(reader, freq, 1)
+        rule = _with_days(reader, freq, 1)
+        return None if rule.lacks_days and reader.free else rule  # a weekly report
     if reader.take("biweekly", "fortnightly"):
         raise Refused("say every other friday, with the day you mean", RULE_EXAMPLES)
     reader.take("on")
@@ -49,15 +52,39 @@ def read_recurring(reader: Reader) -> Recurring | None:
     return reader.attempt(_read_of_each_month)
 
 
-def _refuse_counted(reader: Reader) -> None:
-    """ "twice a day" does not say when."""
-    start = reader.at
-    counted = reader.take("once", "twice") or (
-        (read_number_word(reader) is not None or reader.take_kind(Kind.NUMBER) is not None) and reader.take("times")
+def _nightly(reader: Reader) -> Rule:
+    """Every night; the word itself stays to be read as the part of the day."""
+    reader.tokens = (
+        *reader.tokens[: reader.at],
+        replace(reader.peek(), text="night"),
+        *reader.tokens[reader.at + 1 :],
     )
-    if counted and reader.take("a", "per", "each", "every") and reader.word() in (*DAY_UNITS, "month", "year", "hour"):
-        raise Refused("say the hours, such as every day at 9 and 17", RULE_EXAMPLES)
+    return Rule(Freq.DAILY)
+
+
+def read_times_a_day(reader: Reader) -> int | None:
+    """ "twice a day", "3 times per day": how often, and not when."""
+    count = _read_times(reader)
+    return count if count is not None and reader.take(*_A) and reader.take("day") else None
+
+
+def _refuse_counted(reader: Reader) -> None:
+    """ "twice a week" does not say when."""
+    start = reader.at
+    counted = _read_times(reader) is not None
+    if counted and reader.take(*_A) and reader.word() in (*DAY_UNITS, "month", "year", "hour"):
+        raise Refused("say on which days, such as every monday and thursday at 9am", RULE_EXAMPLES)
     reader.at = start
+
+
+def _read_times(reader: Reader) -> int | None:
+    if reader.take("once"):
+        return 1
+    if reader.take("twice"):
+        return 2
+    token = reader.take_kind(Kind.NUMBER)
+    count = read_number_word(reader) if token is None else int(token.text)
+    return count if reader.take("times") else None
 
 
 def _read_after_every(reader: Reader, start: int) -> Recurring | None:
@@ -72,7 +99,7 @@ def _read_after_every(reader: Reader, start: int) -> Recurring | None:
     if reader.word() in MONTHS:
         raise Refused(f"say which day, such as every {reader.word()} 1", RULE_EXAMPLES)
     said_second = reader.word() == "second"
-    ordinal = reader.attempt(_read_ordinal)
+    ordinal = reader.attempt(read_ordinal)
     if ordinal is not None:
         found = _read_every_nth(reader, start, ordinal)
         if found is not None or not said_second:
@@ -119,21 +146,22 @@ def _interval(shift: Shift) -> Interval:
 
 
 def _with_days(reader: Reader, freq: Freq, interval: int) -> Rule:
-    """The rule of a rhythm, with the days that weeks, months and years need to be one."""
+    """The rule of a rhythm, with the days that weeks, months and years need to be one. They may come later."""
     _checked_interval(freq, interval)
     if freq is Freq.DAILY:
         return Rule(freq, interval)
-    read: dict[Freq, tuple[Callable[[Reader], Rule | None], str]] = {
-        Freq.WEEKLY: (_read_weekdays, "weekly on monday"),
-        Freq.MONTHLY: (_read_days_of_month, "monthly on the 1st"),
-        Freq.YEARLY: (_read_yearly_date, "yearly on march 1"),
+    rule = reader.attempt(lambda inner: _read_days_of(inner, freq))
+    return Rule(freq, interval) if rule is None else replace(rule, interval=interval)
+
+
+def _read_days_of(reader: Reader, freq: Freq) -> Rule | None:
+    read: dict[Freq, Callable[[Reader], Rule | None]] = {
+        Freq.WEEKLY: _read_weekdays,
+        Freq.MONTHLY: _read_days_of_month,
+        Freq.YEARLY: _read_yearly_date,
     }
     reader.take("on")
-    find, example = read[freq]
-    rule = reader.attempt(find)
-    if rule is None:
-        raise Refused(f"say on which day, such as {example}", RULE_EXAMPLES)
-    return replace(rule, interval=interval)
+    return read[freq](reader)
 
 
 def _checked_interval(freq: Freq, interval: int) -> int:
@@ -222,7 +250,7 @@ def _read_days_of_month(reader: Reader) -> Rule | None:
             return Rule(Freq.MONTHLY, monthdays=(-1,))
         weekday = reader.take_from(WEEKDAYS)
         return None if weekday is None else Rule(Freq.MONTHLY, weekdays=(weekday,), nth=-1)
-    number = _read_ordinal(reader)
+    number = read_ordinal(reader)
     if number is None:
         return None
     weekday = reader.take_from(WEEKDAYS)
@@ -239,21 +267,16 @@ def _read_days_of_month(reader: Reader) -> Rule | None:
     return Rule(Freq.MONTHLY, monthdays=tuple(sorted(days)))
 
 
-def _read_ordinal(reader: Reader) -> int | None:
-    token = reader.take_kind(Kind.ORDINAL)
-    return int(token.text[:-2]) if token is not None else reader.take_from(ORDINAL_WORDS)
-
-
 def _read_following_ordinal(reader: Reader) -> int | None:
     if not reader.joined_by_and():
         return None
     reader.take("the")
-    return _read_ordinal(reader)
+    return read_ordinal(reader)
 
 
 def _read_yearly_date(reader: Reader) -> Rule | None:
     """ "march 1", "the 14th of february", "dec 25", without a year."""
     if reader.peek().kind not in (Kind.WORD, Kind.NUMBER, Kind.ORDINAL):
         return None
-    day = read_date(reader)
+    day = read_holiday(reader) or read_date(reader)
     return None if day is None or day.year is not None else Rule(Freq.YEARLY, month=day.month, monthdays=(day.day,))

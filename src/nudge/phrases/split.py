@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from nudge.instants import Instant, Moment, Zone, as_instant, zone_of
+from nudge.phrases.asking import (
+    Asking,
+    asking_at_start,
+    without_asking_at_end,
+    without_link,
+    without_symbols,
+    without_thanks,
+)
 from nudge.phrases.clocks import read_clocks
 from nudge.phrases.dateparser_gate import translate
 from nudge.phrases.days import read_day
-from nudge.phrases.durations import read_from_now
-from nudge.phrases.grammar import Reading, read
-from nudge.phrases.reader import Reader
+from nudge.phrases.durations import read_duration, read_from_now
+from nudge.phrases.grammar import Reading, read, read_any
+from nudge.phrases.reader import REMINDER_EXAMPLES, Question, Reader, Refused, Unread, refusal, shown, unclear
 from nudge.phrases.recurrence import read_recurring
-from nudge.phrases.refusal import REMINDER_EXAMPLES, Refused, Unread, refusal, shown
 from nudge.phrases.resolve import resolve
 from nudge.phrases.result import Understood
 from nudge.phrases.tokens import (
@@ -33,7 +40,6 @@ from nudge.phrases.tokens import (
     Token,
     tokenize,
 )
-from nudge.phrases.understanding import read_any
 
 _OTHER_SENSE: Final = frozenset(
     (
@@ -147,12 +153,6 @@ MOST_WORDS: Final = 14
 """How many words of either end are looked at; no phrase for a time is longer."""
 
 _WORD: Final = re.compile(r"\S+")
-_ASKED: Final = re.compile(
-    r"(?:(?:hey|please|(?:can|could|would|will)\s+you),?\s+){0,3}(?:/remind(?:@\w+)?|remind\s+me)(?![^\s:,])[\s:,]*",
-    re.IGNORECASE,
-)
-_THANKED: Final = re.compile(r"(?<![\s,])[\s,]+(?:please|pls|thanks|thank\s+you)[.!?]*\Z", re.IGNORECASE)
-_LINK: Final = re.compile(r"(?:to|that|about|of)\s+", re.IGNORECASE)
 _LINK_LAST: Final = re.compile(r"(?:(?<=\s)|\A)(?:to|that|about|of)\Z", re.IGNORECASE)
 _BY: Final = re.compile(r"\sby\s", re.IGNORECASE)
 _TRAILING: Final = re.compile(r"(?:(?<=\s)|\A)(?:by|at|on|due|@)\Z", re.IGNORECASE)
@@ -172,15 +172,21 @@ class _Time:
     refused: Refused | None = None
 
     @property
+    def clear(self) -> bool:
+        """Whether it is a time, or would be with an answer."""
+        return self.understood is not None or isinstance(self.refused, Question)
+
+    @property
     def names_a_day(self) -> bool:
         return self.reading is None or self.reading.names_a_day
 
 
-def split_reminder(text: str, now: Moment, zone: Zone) -> tuple[str, Understood]:
+def split_reminder(text: str, now: Moment, zone: Zone, answers: Sequence[str] = ()) -> tuple[str, Understood]:
     """The message of a sentence, as it was typed, and the time at its end or its beginning.
 
     A day at one end and a clock at the other belong together: "tomorrow call mum at 5pm". Two times that do not fit
-    together are refused; quotes around the message settle it. Raises `InvalidPhraseError`.
+    together are refused; quotes around the message settle it. Raises `InvalidPhraseError`; where one word would settle
+    it, an `UnclearPhraseError` whose question it answers: pass the sentence again, with the answers so far.
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
@@ -189,48 +195,115 @@ def split_reminder(text: str, now: Moment, zone: Zone) -> tuple[str, Understood]
     >>> message, when = split_reminder("remind me to pay rent by friday", now, zone)
     >>> message, when.echo(now, zone)
     ('pay rent', 'Friday 2026-02-20 9:00 AM America/Toronto (in 1 day 19 h)')
+    >>> split_reminder("bring 2 bottles at 6", now, zone, ["pm"])[1].first_at(zone).hour
+    18
     """
     where = zone_of(zone)
+    sentence = Sentence(text, as_instant(now), where)
     try:
-        message, understood = _split(text, as_instant(now), where)
+        found = sentence.read()
+        for answer in answers:
+            found = sentence.settled(found, answer)
+        return sentence.clear(found)
+    except Question as question:
+        raise unclear(text, "a reminder", question, REMINDER_EXAMPLES) from None
     except Refused as refused:
         raise refusal(text, "a reminder", refused.why, REMINDER_EXAMPLES) from None
-    if not message:
-        raise refusal(text, "a reminder", "it has a time, but nothing to be reminded of", REMINDER_EXAMPLES)
-    return message, understood
 
 
-def _split(text: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
-    quoted = _QUOTED.match(text) or _QUOTED_LAST.match(text)
-    if quoted is not None:
-        found = _quoted(quoted, now, zone)
+WHEN: Final = "When?"
+WHAT: Final = "About what?"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The message of a sentence and what its time says. Either may still be missing."""
+
+    message: str = ""
+    reading: Reading | None = None
+    said: str = ""
+
+
+class Sentence:
+    """One sentence, read at one moment."""
+
+    def __init__(self, text: str, now: Instant, zone: ZoneInfo) -> None:
+        self.text = text
+        self.now = now
+        self.zone = zone
+        self.asking: Asking | None = None
+
+    def read(self) -> Found:
+        """What the sentence says. The reading may be unclear; that is for `clear` to find out."""
+        quoted = _QUOTED.match(self.text) or _QUOTED_LAST.match(self.text)
+        found = _quoted(quoted, self.now, self.zone) if quoted is not None else None
         if found is not None:
             return found
-    body, asked = _without_asking(_THANKED.sub("", text.strip()))
-    if asked:
-        body = body.rstrip("? ")  # "can you remind me to call mum at 5pm?"
-    start = next(_times_at_start(body, now, zone), None)
-    end = next(_times_at_end(body, now, zone), None)
-    chosen = _choose(start, end, now, zone)
-    if chosen is None:
-        return _after_last_by(body, now, zone)
-    if chosen.understood is None:
-        assert chosen.refused is not None
-        raise Refused(f"{shown(chosen.said)} is not clear: {chosen.refused.why}")
-    message = _clean(chosen.rest, asked=asked)
-    _refuse_leftovers(message, chosen, now, zone, first=chosen is not end, last=chosen is not start)
-    return message, chosen.understood
+        body, self.asking = _without_asking(self.text)
+        asked = self.asking is not None
+        start = next(_times_at_start(body, self.now, self.zone), None)
+        end = next(_times_at_end(body, self.now, self.zone), None)
+        chosen = _choose(start, end, self.now, self.zone)
+        if chosen is None:
+            return _after_last_by(body, asked=asked)
+        if chosen.reading is None:
+            assert chosen.refused is not None
+            _refuse_unclear(chosen.said, chosen.refused)
+        message = _clean(chosen.rest, asked=asked)
+        if chosen.reading is not None:
+            first, last = chosen is not end, chosen is not start
+            _refuse_leftovers(message, chosen, self.now, self.zone, first=first, last=last)
+        default = "" if self.asking is None else self.asking.message
+        return Found(message or default, chosen.reading, chosen.said)
+
+    def settled(self, found: Found, answer: str) -> Found:
+        """What the sentence says with the answer to the question that it raises."""
+        try:
+            self.clear(found)
+        except Question as question:
+            if question.why == WHAT:
+                return replace(found, message=without_link(answer.strip(_EDGES)))
+            reading = _answer(question, without_thanks(answer))
+            return replace(found, reading=reading if found.reading is None else found.reading.answered(reading))
+        raise Refused("there is nothing left to settle")
+
+    def clear(self, found: Found) -> tuple[str, Understood]:
+        """The message and its time, or a question."""
+        if found.reading is None:
+            raise Question(WHEN)
+        try:
+            understood = resolve(found.reading, self.now, self.zone)
+        except Question:
+            raise
+        except Refused as refused:
+            raise Refused(f"{shown(found.said)} is not clear: {refused.why}") from None
+        if not found.message:
+            raise Question(WHAT)
+        return found.message, understood
 
 
-def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> tuple[str, Understood] | None:
+def _answer(question: Question, answer: str) -> Reading:
+    """The option that an answer picks, by any of its words, or what it says itself."""
+    said = {token.text for token in tokenize(answer)} - {"the", "at", "in", "on"}
+    picked = [option for option in question.options if said and said <= {token.text for token in tokenize(option)}]
+    return read_any(picked[0] if len(picked) == 1 else answer)
+
+
+def _refuse_unclear(said: str, refused: Refused) -> None:
+    if isinstance(refused, Question):
+        raise refused
+    raise Refused(f"{shown(said)} is not clear: {refused.why}")
+
+
+def _quoted(match: re.Match[str], now: Instant, zone: ZoneInfo) -> Found | None:
     """A message in quotes: all that is outside them is the time."""
     groups = match.groupdict()
     outside, _ = _without_asking((groups.get("before") or groups.get("after") or "").strip(_EDGES))
     outside = _LINK_LAST.sub("", outside)
     if not outside:
-        return _split(groups["message"], now, zone)
+        return Sentence(groups["message"], now, zone).read()
     try:
-        return groups["message"].strip(), resolve(read_any(outside), now, zone)
+        return Found(groups["message"].strip(), read_any(outside), outside)
     except Unread:
         return None
 
@@ -240,7 +313,7 @@ def _choose(start: _Time | None, end: _Time | None, now: Instant, zone: ZoneInfo
         return end or start
     if not start.rest.strip(_EDGES):
         return start
-    if start.understood is None and start.names_a_day and end.understood is not None and end.names_a_day:
+    if not start.clear and start.names_a_day and end.clear and end.names_a_day:
         return end  # "last friday's numbers by tuesday": what cannot be the time belongs to the message
     joined = _time(f"{start.said} {end.said}", start.rest.removesuffix(end.said), now, zone)
     clear = start.understood is not None and end.understood is not None
@@ -265,6 +338,7 @@ def _times_at_start(body: str, now: Instant, zone: ZoneInfo) -> Iterator[_Time]:
 
 def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
     """The longest run of words wins, even if it is refused: "at 5 friday" must not become "friday"."""
+    said = said.strip("()[]")
     if not tokenize(said) or said.strip(".!").casefold() in SHORT_WEEKDAYS:
         return None  # a bullet; "sit in the sun"
     reading = None
@@ -274,30 +348,59 @@ def _time(said: str, rest: str, now: Instant, zone: ZoneInfo) -> _Time | None:
     except Unread:
         return None
     except Refused as refused:
-        known = all(token.text in VOCABULARY for token in tokenize(said) if token.kind is Kind.WORD)
+        known = reading is not None or all(
+            token.text in VOCABULARY for token in tokenize(said) if token.kind is Kind.WORD
+        )
         return _Time(said, rest, reading, refused=refused) if known else None
 
 
-def _after_last_by(body: str, now: Instant, zone: ZoneInfo) -> tuple[str, Understood]:
+def _after_last_by(body: str, *, asked: bool) -> Found:
     """What stands after the last "by" is said to be a time, so it may be one of another language."""
     for match in list(_BY.finditer(body))[-1:]:
         reading = translate(body[match.end() :])
         if reading is not None:
-            return _clean(body[: match.start()], asked=True), resolve(reading, now, zone)
+            return Found(_clean(body[: match.start()], asked=True), reading, body[match.end() :])
+    message = _clean(body, asked=asked)
+    if asked and message:
+        return Found(message)
     raise Refused("there is no time at the beginning or the end")
 
 
-def _without_asking(text: str) -> tuple[str, bool]:
-    match = _ASKED.match(text)
-    return (text[match.end() :], True) if match is not None else (text, False)
+def _without_asking(text: str) -> tuple[str, Asking | None]:
+    """The sentence without the words that ask for a reminder and those that thank for it."""
+    text = text.strip()
+    asking = asking_at_start(text)
+    thanked = without_thanks(text)
+    if asking is not None and asking.end <= len(thanked):
+        body = thanked[asking.end :].lstrip(" \t\r\n:,.;!–—-").rstrip("? ")
+        return (_after_noun(body, asking) if asking.noun else body), asking
+    before = without_asking_at_end(thanked)
+    if before is not None:
+        return without_symbols(before), Asking(0)
+    return without_symbols(thanked), None
+
+
+def _after_noun(body: str, asking: Asking) -> str:
+    """ "for 10 minutes", "for 7pm", "for friday": after a timer, an alarm or a reminder "for" leads to the time."""
+    head, _, rest = body.partition(" ")
+    if head.casefold() != "for":
+        if not asking.message or not body[:1].isdigit():
+            return body
+        rest = body  # timer 10 minutes
+    if Reader(tokenize(rest)[:6], free=True).attempt(read_duration) is not None:
+        return f"in {rest}"
+    return f"at {rest}" if Reader(tokenize(f"at {rest}")[:6], free=True).attempt(_read_clock) is not None else rest
 
 
 def _clean(rest: str, *, asked: bool) -> str:
     """The message as typed, without what asks for the reminder and what led to the time."""
-    message = rest.strip(_EDGES)
-    message, asked_here = _without_asking(message)
-    if asked or asked_here:
-        message = _LINK.sub("", message, count=1) if _LINK.match(message) else message
+    message = rest.strip(_EDGES).lstrip(")]").rstrip("([").strip(_EDGES)
+    if not asked:
+        asking = asking_at_start(message)
+        if asking is not None and asking.end < len(message):
+            message, asked = message[asking.end :].strip(_EDGES), True
+    if asked:
+        message = without_link(message)
     return _TRAILING.sub("", message).strip(_EDGES)
 
 
@@ -340,7 +443,8 @@ def times_in(text: str, now: Moment, zone: Zone) -> tuple[Understood, ...]:
     at, where = as_instant(now), zone_of(zone)
     found: list[Understood] = []
     with suppress(Refused):
-        found.append(_split(text, at, where)[1])  # a day at one end and a clock at the other belong together
+        sentence = Sentence(text, at, where)
+        found.append(sentence.clear(sentence.read())[1])  # a day at one end and a clock at the other belong together
     words = [match[0].strip(_EDGES + ".!?()\"“”'") for match in _WORD.finditer(text)][:_MOST_SAID]
     start = 0
     while start < len(words):

@@ -1,14 +1,21 @@
-"""From text to tokens in one pass; no alternative can backtrack further than its own few digits."""
+"""From text to tokens in one pass; no alternative can backtrack further than its own few digits.
+
+Words for a time that are one slip of the finger away from a known one ("thrusday", "tomorow", "minuts") are put right.
+Only long words are, and only within a time, so that the message stays as it was typed; and what was put right is said
+back with the time.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from nudge.instants import HOUR, MINUTE, SECOND
+from nudge.text import one_slip
 
 WEEKDAY_NAMES: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTH_NAMES: Final = (
@@ -43,7 +50,11 @@ SMALL_NUMBERS: Final = {
 TENS: Final = {
     "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
-ORDINAL_WORDS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+ORDINAL_WORDS: Final = {
+    "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
+    "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
+    "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30,
+}  # fmt: skip
 
 EXACT_UNITS: Final = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), SECOND),
@@ -52,10 +63,55 @@ EXACT_UNITS: Final = {
 }
 """Units of a fixed length. Days and longer follow the calendar: a day over a DST change has 23 or 25 hours."""
 
-DAY_UNITS: Final = {"d": 1, "day": 1, "days": 1, "w": 7, "wk": 7, "wks": 7, "week": 7, "weeks": 7}
+DAY_UNITS: Final = {
+    "d": 1, "day": 1, "days": 1, "w": 7, "wk": 7, "wks": 7, "week": 7, "weeks": 7, "fortnight": 14, "fortnights": 14,
+}  # fmt: skip
 MONTH_UNITS: Final = {"mo": 1, "month": 1, "months": 1, "y": 12, "yr": 12, "yrs": 12, "year": 12, "years": 12}
 
-RHYTHMS: Final = ("daily", "hourly", "weekly", "monthly", "yearly", "annually")
+RHYTHMS: Final = ("daily", "hourly", "nightly", "weekly", "monthly", "yearly", "annually")
+
+HOLIDAYS: Final = {
+    "april fools": (4, 1), "april fools day": (4, 1), "april fool's day": (4, 1), "boxing day": (12, 26),
+    "canada day": (7, 1), "christmas": (12, 25), "christmas day": (12, 25), "christmas eve": (12, 24),
+    "cinco de mayo": (5, 5), "halloween": (10, 31), "juneteenth": (6, 19), "may day": (5, 1), "new year": (1, 1),
+    "new year's": (1, 1), "new year's day": (1, 1), "new year's eve": (12, 31), "new years": (1, 1),
+    "new years day": (1, 1), "new years eve": (12, 31), "nye": (12, 31), "pi day": (3, 14), "remembrance day": (11, 11),
+    "st patrick's day": (3, 17), "st patricks day": (3, 17), "st paddy's day": (3, 17), "valentine's": (2, 14),
+    "valentine's day": (2, 14), "valentines": (2, 14), "valentines day": (2, 14), "veterans day": (11, 11),
+    "xmas": (12, 25), "xmas eve": (12, 24),
+}  # fmt: skip
+"""Holidays with the same date every year."""
+
+MOVING_HOLIDAYS: Final = (
+    "ash wednesday", "black friday", "chinese new year", "cyber monday", "diwali", "easter", "easter monday",
+    "easter sunday", "eid", "father's day", "fathers day", "good friday", "hanukkah", "labor day", "labour day",
+    "lunar new year", "memorial day", "mother's day", "mothers day", "palm sunday", "passover", "ramadan",
+    "shrove tuesday", "super bowl sunday", "thanksgiving", "thanksgiving day", "whit monday",
+)  # fmt: skip
+"""Holidays whose date has to be asked for."""
+
+VAGUE_TIMES: Final = (
+    "after breakfast", "after class", "after dinner", "after school", "after supper", "after the gym",
+    "after training", "after work", "at bedtime", "at breakfast", "at dawn", "at dinner", "at dinnertime", "at dusk",
+    "at sunrise", "at sunset", "at teatime", "before bed", "before bedtime", "before breakfast", "before class",
+    "before dinner", "before lunch", "before school", "before sleep", "before supper", "before work", "early",
+    "early afternoon", "early evening", "early morning", "late", "late afternoon", "late evening", "late morning",
+    "late night", "mid-afternoon", "mid-morning", "mid afternoon", "mid morning", "midafternoon", "midmorning",
+    "over lunch",
+)  # fmt: skip
+"""Times that only the person knows."""
+
+VAGUE_DAYS: Final = (
+    "any day",
+    "later this month",
+    "later this week",
+    "one day",
+    "some day",
+    "someday",
+    "sometime soon",
+)
+NO_TIMES: Final = ("later", "later on", "soon", "some time", "sometime", "in a bit", "in a while", "at some point")
+"""Words that promise a time and name none."""
 
 _OTHER_WORDS: Final = (
     "a", "after", "afternoon", "ago", "an", "and", "another", "at", "biweekly", "by", "couple", "day", "due", "each",
@@ -63,6 +119,9 @@ _OTHER_WORDS: Final = (
     "midnight", "more", "morning", "next", "night", "noon", "now", "o'clock", "of", "on", "once", "other", "past",
     "per", "quarter", "the", "this", "through", "times", "till", "tmr", "tmrw", "to", "today", "tomorrow", "tonight",
     "twice", "until", "yesterday",
+    "about", "approximately", "around", "before", "beginning", "between", "exactly", "ish", "later", "lunch",
+    "lunchtime", "mid", "middle", "or", "quarters", "roughly", "same", "sharp", "so", "start", "thing",
+    "time", "weekend",
 )  # fmt: skip
 
 VOCABULARY: Final = frozenset(
@@ -88,7 +147,7 @@ class Kind(Enum):
     NUMBER = "number"
     MERIDIEM = "meridiem"  # am, p.m., the p of 5p
     WORD = "word"
-    MARK = "mark"  # , & @ -
+    MARK = "mark"  # , & @ / ~ -
     OTHER = "other"
     END = "end"
 
@@ -119,7 +178,7 @@ _TOKEN: Final = re.compile(
     | (?P<meridiem>[ap]m(?![^\W_])|[ap]\.\ ?m\.?(?![^\W_])|(?<=[0-9])[ap](?![^\W_]))
     | (?P<word>[^\W\d_]+(?:'[^\W\d_]+)?)
     | (?P<stop>(?<=[^\W\d_])\.)
-    | (?P<mark>[,&@-])
+    | (?P<mark>[,&@/~-])
     | (?P<other>.)
     """,
     re.VERBOSE | re.DOTALL,
@@ -143,3 +202,64 @@ def tokenize(text: str) -> tuple[Token, ...]:
         tokens.append(Token(Kind(name), match.group(name or 0), joined))
         joined = True
     return tuple(tokens)
+
+
+_KNOWN: Final = tuple(
+    sorted(
+        {
+            *LONG_WEEKDAYS, *PLURAL_WEEKDAYS, *DAY_GROUPS, *(name.casefold() for name in MONTH_NAMES if len(name) > 5),
+            "afternoon", "april", "evening", "every", "fortnight", "lunchtime", "midnight", "minute", "minutes",
+            "morning", "today", "tomorrow", "tonight",
+        }
+    )
+)  # fmt: skip
+_SPELLINGS: Final = {
+    "tommorow": "tomorrow", "tomrrow": "tomorrow", "tomoz": "tomorrow", "tmw": "tomorrow", "tmo": "tomorrow",
+    "tonite": "tonight", "wensday": "wednesday", "wendsday": "wednesday", "weds": "wednesday", "evry": "every",
+    "everyday": "every day", "everynight": "every night",
+}  # fmt: skip
+"""Spellings that are further away, and still nothing else."""
+
+_NOT_SLIPS: Final = frozenset(
+    (
+        "emery", "ever", "frida", "minuet", "minuets", "minuted", "moaning", "mooning", "mourning", "sunda", "sundae",
+        "sundry", "toady", "toddy", "very", "augusta", "octobre", "septembre", "novembre", "decembre",
+    )
+)  # fmt: skip
+"""Words one letter away that mean something of their own."""
+
+_SHORTEST: Final = 4
+
+Correction = tuple[str, str]
+"""What was typed, and what it was taken for."""
+
+
+def respelled(tokens: tuple[Token, ...]) -> tuple[tuple[Token, ...], tuple[Correction, ...]]:
+    """The tokens with their slips put right, and which they were."""
+    found: list[Token] = []
+    corrections: list[Correction] = []
+    for token in tokens:
+        meant = _meant(token.text) if token.kind is Kind.WORD else None
+        if meant is None:
+            found.append(token)
+            continue
+        found.extend(replace(token, text=word) for word in meant.split())
+        if token.text.replace(" ", "") != meant.replace(" ", ""):
+            corrections.append((token.text, _shown(meant)))
+    return tuple(found), tuple(corrections)
+
+
+@lru_cache(maxsize=1024)
+def _meant(word: str) -> str | None:
+    if word in _SPELLINGS:
+        return _SPELLINGS[word]
+    if word in VOCABULARY or word in _NOT_SLIPS or len(word) < _SHORTEST or not word.isascii():
+        return None
+    near = [known for known in _KNOWN if one_slip(word, known) and word != f"{known}s"]
+    if len(near) == 2 and near[1] == f"{near[0]}s":
+        return near[1]  # "minuts" has its s
+    return near[0] if len(near) == 1 else None
+
+
+def _shown(word: str) -> str:
+    return word.title() if word in LONG_WEEKDAYS or word.title() in MONTH_NAMES else word

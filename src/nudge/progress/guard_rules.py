@@ -35,7 +35,7 @@ from nudge.progress.run_calls import OpenCall, RunCalls
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.tools import LOOKING_KINDS, ToolKind, name_of
 from nudge.spending.money import Amount, Micros, Money, as_micros
-from nudge.tokens import TokenUse, token_use
+from nudge.tokens import TokenUse, UnbelievableUsageError, believable, token_use
 
 if TYPE_CHECKING:
     from nudge.spending.memory_ledger import Ledger
@@ -397,7 +397,11 @@ class GuardRules(Generic[H]):
     ) -> tuple[OpenCall, TokenUse, str]:
         """The call that came back, what it used, and which model answered."""
         opened = self._find(call)
-        return opened, opened.bound if usage is None else token_use(usage), model or opened.model
+        try:
+            use = opened.bound if usage is None else believable(token_use(usage))
+        except UnbelievableUsageError:
+            use = opened.bound
+        return opened, use, model or opened.model
 
     def _cost(self, use: TokenUse, model: str, cost: Amount | None) -> Micros:
         """What a call cost, if there is no ledger to say so."""

@@ -289,7 +289,7 @@ class Delivery:
         async with firing.fenced():
             await self._store.outbox.mark(message.id, state, error=reason)
             await self._amend(message, lambda row: replace(row, result=result, reason=reason), "")
-            line = FeedLine(firing.now, message.agent, result.value, f"{reason} ({message.text[:60]})")
+            line = FeedLine(firing.now, message.agent, result.value, f"{reason} ({redact(message.text)[:60]})")
             await self._store.feed.add(line)
         self._unstored.pop(message.id, None)
 

@@ -82,6 +82,10 @@ class LetterTable:
         """Let a letter be unread again; False where a newer one of its topic has come meanwhile and stands for it."""
         return await self._db.run("letters_put_back", {"id": letter_id}) > 0
 
+    async def delete_topic(self, agent: str, topic: str) -> None:
+        """For good, read ones too."""
+        await self._db.run("letters_delete_topic", {"agent": agent, "topic": topic})
+
     async def get(self, letter_id: int) -> Letter | None:
         row = await self._db.one("letters_get", {"id": letter_id})
         return _letter(row) if row else None

@@ -75,6 +75,10 @@ def talk_lane(agent: str) -> str:
     return f"{agent}/talk"
 
 
+LATE_FROM = 5 * SECOND
+"""From here on an outcome calls it late and says why. A message says so from a minute on: nobody notices less."""
+
+
 def late_by(slot_at: Instant, now: Instant) -> int:
     """How late an occurrence is, in microseconds; an early look (a clock that went back) is not late."""
     return max(0, now - slot_at)

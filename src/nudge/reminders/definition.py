@@ -16,6 +16,7 @@ from nudge.defaults import SHORTEST_BY_MODEL, SHORTEST_TO_PERSON
 from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, zone_of
+from nudge.redaction import screen
 from nudge.reminders.fields import FieldError, FieldPart, read_record, write_record
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
 from nudge.reminders.slots import shortest_gap
@@ -161,7 +162,11 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _checked(reminder: Reminder) -> Reminder:
-    """Refuse what does not go together, what comes too often, and a message with variables that do not exist."""
+    """Refuse what does not go together, what comes too often, and a message with variables that do not exist. A secret
+    in its words is not kept: whoever sets it is told."""
+    words = (reminder.name, reminder.message, reminder.description)
+    if (screened := tuple(map(screen, words))) != words:
+        reminder = replace(reminder, name=screened[0], message=screened[1], description=screened[2])
     check_template(reminder.message)
     _check_pace(reminder)
     condition = reminder.condition

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from nudge.durations import format_duration, parse_duration
 from nudge.errors import NudgeError, UsageError
 from nudge.instants import Instant, parse_rfc3339, rfc3339, zone_of
+from nudge.text import is_blank
 
 T = TypeVar("T")
 E = TypeVar("E", bound=StrEnum)
@@ -95,7 +96,7 @@ class TextKind(FieldKind[str]):
         if not isinstance(value, str):
             raise Wrong
         text = value.strip()
-        if not text and not self._empty:
+        if is_blank(text) and not self._empty:
             raise Wrong("is empty", "Say what it should be.")
         if len(text) > self._longest:
             raise Wrong(f"is longer than {self._longest:,} characters", "Shorten it.")

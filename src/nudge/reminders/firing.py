@@ -12,15 +12,15 @@ from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.firing import Firing, Settlement, TimerChangedError, batched
 from nudge.queue.outcomes import Result
-from nudge.queue.timers import Timer, talk_lane
+from nudge.queue.timers import LATE_FROM, Timer, talk_lane
 from nudge.redaction import redact
 from nudge.reminders.changes import SNOOZED
 from nudge.reminders.conditions import Act, Conditions, Judgment, Question, Verdict, judge
 from nudge.reminders.handover import Handover, candidate_of
-from nudge.reminders.reminder import TOLERANCE, Reminder, Status
+from nudge.reminders.reminder import Reminder, Status
 from nudge.reminders.slots import Due, after_firing, after_passing, due
 from nudge.reminders.store import ReminderStore
-from nudge.reminders.text import delivered_text, time_in_words
+from nudge.reminders.text import delivered_text, late_in_words, time_in_words
 from nudge.schedules import Idle
 
 _MOVED_TO = "moved_to"
@@ -69,24 +69,28 @@ class ReminderFiring:
             current = await self._store.reminders.lock(reminder.id)
             if current is None or replace(current, asked=reminder.asked) != reminder:
                 raise TimerChangedError  # edited while its condition was asked: look at it as it is now
-            open_slot = await self._open_slot(firing.timer, occurrence.slot_at)
+            open_slot, held_by = await self._open_slot(firing.timer, occurrence.slot_at)
             if open_slot is None:
                 after = _Turn(settlement, occurrence, reminder, None, payload).passed("")
             else:
                 if open_slot != occurrence.slot_at:
                     occurrence = replace(occurrence, slot_at=open_slot, collapsed=0)
-                after = await self._decide(_Turn(settlement, occurrence, reminder, verdict, payload))
+                turn = _Turn(settlement, occurrence, reminder, verdict, payload)
+                turn.held_by = held_by
+                after = await self._decide(turn)
             if after != current:
                 await self._store.reminders.save_state(after)
 
-    async def _open_slot(self, timer: Timer, latest: Instant) -> Instant | None:
-        """The slot that still needs its row: the latest one; or the timer's own, if the clock was set back and brought
-        the latest a second time. None if both have theirs."""
+    async def _open_slot(self, timer: Timer, latest: Instant) -> tuple[Instant | None, str]:
+        """The slot that still needs its row, and the reason if a rule has put it off: the latest one; or the timer's
+        own, if the clock was set back and brought the latest a second time. None if both have theirs."""
         for slot_at in dict.fromkeys((latest, timer.slot_at)):
             row = await self._store.outcomes.get(timer.agent, timer.key, slot_at)
-            if row is None or not row.final:
-                return slot_at
-        return None
+            if row is None:
+                return slot_at, ""
+            if not row.final:
+                return slot_at, row.reason if row.detail.get("rule") else ""
+        return None, ""
 
     async def _decide(self, turn: _Turn) -> Reminder:
         """Fill the settlement; the reminder as it is then."""
@@ -158,6 +162,8 @@ class _Turn:
         self.now = settlement.now
         self.snoozed = bool(settlement.timer.payload.get(SNOOZED))
         self._payload = payload
+        self.held_by = ""
+        """The sentence of the rule that put it off."""
 
     def record(self, result: Result, reason: str = "", **detail: Any) -> None:
         """The one row of the occurrence. Where slots were missed it is the row of the latest, which stands for all."""
@@ -175,9 +181,24 @@ class _Turn:
         self.settlement.recorded = replace(self.settlement.recorded, slot_at=self.occurrence.slot_at)
 
     def fired(self, judgment: Judgment, row: dict[str, int]) -> Reminder:
-        late = self.now - self.occurrence.slot_at >= TOLERANCE
-        self.record(Result.FIRED_LATE if late else Result.FIRED, "", fire_count=self.reminder.fire_count + 1, **row)
+        reminder, slot_at = self.reminder, self.occurrence.slot_at
+        detail: dict[str, Any] = {"fire_count": reminder.fire_count + 1, **row}
+        if reminder.chain is not None:
+            detail["link"] = [min(reminder.asked + 1, reminder.chain), reminder.chain]
+        if self.held_by or self.now - slot_at >= LATE_FROM:
+            late = late_in_words(slot_at, self.now, reminder.zone)
+            self.record(Result.FIRED_LATE, f"{late} {self._why_late()}", **detail)
+        else:
+            self.record(Result.FIRED, "", **detail)
         return self._go_on(*after_firing(self.reminder, self.occurrence.slot_at, self.now, judgment.ends))
+
+    def _why_late(self) -> str:
+        """Why it waited, as far as anybody knows."""
+        if self.held_by:
+            return self.held_by
+        if self.settlement.timer.attempts:
+            return "Something went wrong before, and it was tried again."
+        return "nudge was not running, or had too much to do."
 
     def passed(self, ends: str) -> Reminder:
         return self._go_on(*after_passing(self.reminder, self.occurrence.slot_at, self.now, ends))
@@ -220,5 +241,5 @@ def _occurrence(firing: Firing, reminder: Reminder) -> Due:
 
 
 def _short(reminder: Reminder) -> str:
-    said = reminder.name or " ".join(reminder.message.split())
+    said = redact(reminder.name or " ".join(reminder.message.split()))
     return f"{said[:60]} ({reminder.id})"

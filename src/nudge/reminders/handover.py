@@ -97,6 +97,7 @@ def candidate_of(reminder: Reminder, text: str, slot_at: Instant, *, snoozed: bo
         signature=signature(text),
         chain=reminder.chain is not None and reminder.asked > 0,
         due_at=slot_at,
+        about=text if reminder.source is Source.MODEL else "",
     )
 
 

@@ -221,7 +221,8 @@ class Reminders:
             if row.result in (Result.FIRED, Result.FIRED_LATE) and since <= row.slot_at <= now:
                 reminder = await self._store.reminders.get(row.key.removeprefix("reminder:"))
                 if reminder is not None:
-                    tasks.append(_task(reminder, [row.slot_at]))
+                    number, of = row.detail.get("link") or (0, 0)
+                    tasks.append(_task(reminder, [row.slot_at], (number, of) if number else None))
         return tasks
 
     async def claims(self, agent: str, now: Instant) -> tuple[Instant, ...]:

@@ -121,6 +121,15 @@ class ReminderTable:
         rows = await self._db.all("reminders_fired_since", {"agent": agent, "since": since, "limit": limit})
         return [_reminder(row) for row in rows]
 
+    async def from_chat_since(self, agent: str, since: Instant) -> Sequence[Reminder]:
+        """Those that a chat has set since then, ended ones too."""
+        rows = await self._db.all("reminders_from_chat_since", {"agent": agent, "since": since})
+        return [_reminder(row) for row in rows]
+
+    async def delete(self, reminder_id: str) -> None:
+        """For good, without a trace: what has ended normally stays as history."""
+        await self._db.run("reminders_delete", {"id": reminder_id})
+
     async def by_model(self, agent: str, since: Instant) -> tuple[int, int]:
         """How many a model set that can still fire, and how many it has set since then."""
         row = await self._db.one("reminders_by_model", {"agent": agent, "since": since})

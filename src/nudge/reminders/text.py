@@ -10,8 +10,8 @@ from typing import Final
 from nudge.attention.forward_schedule import clock
 from nudge.durations import format_duration
 from nudge.errors import UsageError
-from nudge.instants import MINUTE, SECOND, Instant, to_datetime
-from nudge.phrases.echo import absolute, distance
+from nudge.instants import HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.phrases.result import absolute, distance
 from nudge.queue.timers import late_by
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.reminder import TOLERANCE, Mode, Reminder
@@ -78,6 +78,15 @@ def delivered_text(reminder: Reminder, slot_at: Instant, now: Instant, *, output
 def late_label(due_at: Instant, now: Instant, zone: tzinfo) -> str:
     """`[late: was due 3:00 PM]`, with the day if it was not today."""
     return f"[late: was due {time_in_words(due_at, now, zone)}]"
+
+
+def late_in_words(due_at: Instant, now: Instant, zone: tzinfo) -> str:
+    """For an outcome: when it was due, and how much later it came."""
+    late = late_by(due_at, now)
+    length = (
+        format_duration(late // SECOND * SECOND if late < HOUR else late // MINUTE * MINUTE) if late >= SECOND else ""
+    )
+    return f"It was due {time_in_words(due_at, now, zone)} and came {length or 'a moment'} later."
 
 
 def time_in_words(instant: Instant, now: Instant, zone: tzinfo) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
@@ -55,7 +56,7 @@ def rule_in_words(rule: RuleText) -> str:
         words.append(f"in week {_listed(map(str, rule.week_numbers))}")
     if rule.months is not None:
         words.append(f"in {_listed(_MONTHS[month - 1] for month in rule.months)}")
-    if rule.positions:
+    if rule.positions and not _picks_times(rule):
         words.append(f"({_listed(ordinal(position) for position in rule.positions)})")
     words += _times(rule)
     return " ".join(words) + _limits(rule)
@@ -87,8 +88,15 @@ def _times(rule: RuleText) -> list[str]:
     hours, minutes, seconds = rule.hours, rule.minutes, rule.seconds
     if hours is not None and rule.freq <= Freq.DAILY:
         exact = [(h, m, s) for h in hours for m in minutes or (0,) for s in seconds or (0,)]
-        if len(exact) <= _TIMES_SHOWN:
-            return ["at " + _listed(f"{h:02}:{m:02}" + (f":{s:02}" if s else "") for h, m, s in exact)]
+        picked = _picks_times(rule)
+        if picked:
+            exact = [exact[position - 1] for position in rule.positions if position <= len(exact)]
+        shown = [f"{h:02}:{m:02}" + (f":{s:02}" if s else "") for h, m, s in exact]
+        gaps = {(h - a) * 60 + m - b for (a, b, _), (h, m, _) in pairwise(exact)}
+        if minutes is not None and len(gaps) == 1 and len(exact) > _TIMES_SHOWN and not any(s for _, _, s in exact):
+            return [f"every {gaps.pop()} min from {shown[0]} to {shown[-1]}"]
+        if picked or len(exact) <= _TIMES_SHOWN:
+            return ["at " + _listed(shown)]
     words = []
     if minutes is not None:
         words.append(f"at minute {_listed(map(str, minutes))}")
@@ -97,6 +105,12 @@ def _times(rule: RuleText) -> list[str]:
     if hours is not None:
         words.append(f"in hour {_listed(map(str, hours))}")
     return words
+
+
+def _picks_times(rule: RuleText) -> bool:
+    """Whether BYSETPOS picks times of a day out of hours and minutes: a day offers no other choice."""
+    positions = rule.positions or (-1,)
+    return rule.freq is Freq.DAILY and rule.hours is not None and all(position > 0 for position in positions)
 
 
 def _limits(rule: RuleText) -> str:

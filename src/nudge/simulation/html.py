@@ -125,6 +125,8 @@ def _tiles(summary: Summary, timeline: Timeline) -> Iterator[str]:
     yield _tile(f"{summary.messages_a_day:.1f}", "messages a day")
     bad = summary.quiet_violations > 0
     yield _tile(str(summary.quiet_violations), "quiet-hour violations", "bad" if bad else "good")
+    if summary.quiet_asked:
+        yield _tile(str(summary.quiet_asked), "set by you for the quiet hours")
     if summary.lowest_level is not None:
         yield _tile(f"{summary.lowest_level:.1f} of {summary.capacity}", "pings left at the lowest")
     if summary.reserved:

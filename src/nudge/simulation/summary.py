@@ -35,6 +35,7 @@ class Summary:
     results: Mapping[str, int]
     rules: Mapping[str, int]
     quiet_violations: int
+    quiet_asked: int
     reserved: int
     reserve_kept: int
     lowest_level: float | None
@@ -83,6 +84,7 @@ def summarise(timeline: Timeline) -> Summary:
         results=_counted(event.result.value for event in ended),
         rules=_counted(event.rule for event in ended if event.rule),
         quiet_violations=sum(is_violation(event, plan) for event in sent),
+        quiet_asked=sum(event.exact and not event.reply and plan.quiet_end(event.at) is not None for event in sent),
         reserved=reserved,
         reserve_kept=kept,
         lowest_level=min(levels) / PING if levels else None,
@@ -115,6 +117,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "results": dict(summary.results),
         "held_back_by": dict(summary.rules),
         "quiet_hour_violations": summary.quiet_violations,
+        "quiet_hour_messages_asked_for": summary.quiet_asked,
         "reserve": {"occurrences": summary.reserved, "kept": summary.reserve_kept},
         "lowest_ping_level": summary.lowest_level,
         "ping_capacity": summary.capacity or None,

@@ -253,7 +253,8 @@ def _facts(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
     yield "", "0     6     12    18    "
     if plan.quiet is not None:
         start, end = (f"{minutes // 60:02}:{minutes % 60:02}" for minutes in plan.quiet)
-        yield "quiet hours", f"{_plural(summary.quiet_violations, 'violation')} ({start}–{end})"
+        asked = f"; {_plural(summary.quiet_asked, 'message')} that you set for that time" if summary.quiet_asked else ""
+        yield "quiet hours", f"{_plural(summary.quiet_violations, 'violation')} ({start}–{end}){asked}"
     yield "occurrences", ", ".join(f"{name} {count}" for name, count in summary.results.items()) or "none"
     if summary.rules:
         yield "held back by", ", ".join(f"{name} {count}" for name, count in summary.rules.items())

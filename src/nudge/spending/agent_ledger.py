@@ -6,17 +6,17 @@ after: usage log, feed, sleep and wake. Nothing here asks a model or waits.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 
 from nudge.errors import BudgetExhaustedError, UsageError
-from nudge.instants import DAY, MINUTE, Instant
+from nudge.instants import DAY, MINUTE, Instant, to_datetime
 from nudge.queue import outcomes
 from nudge.queue.timers import Timer
 from nudge.spending.alerts import mail_timer
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import WAKE, AgentAccounts, Budgets, wake_timer
-from nudge.spending.holds import AccountKey, AccountKind, Answer, Decision, End
+from nudge.spending.holds import AccountKey, AccountKind, Answer, Decision, End, give_up
 from nudge.spending.ledger import AccountLedger, Attempt, Ended, Reserved
 from nudge.spending.lifecycle import (
     PAUSED,
@@ -31,6 +31,7 @@ from nudge.spending.lifecycle import (
     SpendingState,
     step,
 )
+from nudge.spending.money import Micros
 from nudge.spending.prices import PriceTable
 from nudge.spending.store import HoldRow, SpendingRow, SpendingStore, UsageRow
 from nudge.spending.waiting import NotYet
@@ -40,6 +41,8 @@ SWEEP = "sweep"
 HOLD_LASTS = 15 * MINUTE
 """Longer than a call with all its retries takes. What a dead process held is given up then, at its worst case."""
 FORGET_AFTER = 30 * DAY
+USED_UP_AFTER = 2
+"""Calls refused in a row, after which what is left of a day counts as used up."""
 
 _FEED_KINDS = {PAUSED: "asleep", STOPPED: "budget_exceeded"}
 
@@ -84,8 +87,12 @@ class HoldAnswer:
 
 
 class AgentLedger:
-    def __init__(self, store: SpendingStore, budgets: Budgets, prices: PriceTable) -> None:
+    """`waiting` are the keys of timers that wait for money: whenever there is some they look again."""
+
+    def __init__(self, store: SpendingStore, budgets: Budgets, prices: PriceTable, waiting: Sequence[str] = ()) -> None:
         self._store = store
+        self._waiting = waiting
+        self._refused: set[str] = set()
         self._budgets = budgets
         self._prices = prices
         self._ledger = AccountLedger(store)
@@ -113,7 +120,14 @@ class AgentLedger:
             accounts = await self._budgets.touch(held.agent, now)
             ended = await self._ledger.end(held.hold.attempt_id, end)
             await self._log(ended, now, use, model)
-            return await self._advance(accounts.after(ended.row, ended.change), now, badge=True)
+            advanced = await self._advance(accounts.after(ended.row, ended.change), now, badge=True)
+            if held.agent in self._refused and advanced.state.may_start_task:
+                advanced = await self._resume(advanced, now)
+            return advanced
+
+    def refused(self, agent: str) -> None:
+        """A call of the agent was refused because others held the money: what waits now looks again when one ends."""
+        self._refused.add(agent)
 
     async def sweep(self, agent: str, now: Instant) -> tuple[Advanced, Instant | None]:
         """Give up the agent's holds that have expired; and when the next one does."""
@@ -126,17 +140,38 @@ class AgentLedger:
             advanced = await self._advance(await self._budgets.touch(agent, now), now, badge=True)
             return advanced, await self._store.ledger.next_expiry(agent)
 
+    async def settle_dead(self, agent: str, owner: str, now: Instant) -> int:
+        """Charge the worst case of what the agent's calls held when a process died that nobody else can be: they may
+        have been billed, and nobody will report on them any more. How many there were."""
+        dead = await self._store.ledger.open_of(owner, agent)
+        if not dead:
+            return 0
+        async with self._store.transaction():
+            await self._budgets.touch(agent, now)
+            for row in dead:
+                await self._log(await self._ledger.end(row.hold.attempt_id, give_up), now)
+            calls = "a call" if len(dead) == 1 else f"{len(dead)} calls"
+            text = f"nudge was stopped during {calls}, which may have been billed. The most it can be is charged."
+            await self._feed(agent, "budget", text, now)
+            await self._advance(await self._budgets.touch(agent, now), now, badge=True)
+        return len(dead)
+
     async def look(self, agent: str, now: Instant) -> Advanced:
         """Let the state follow the money. An agent that sleeps on keeps a wake: whoever took the timer to look may have
-        found nothing to do, and without it the agent would never wake."""
+        found nothing to do, and without it the agent would never wake. Whatever brought the money, what waits for it
+        looks again."""
         async with self._store.transaction():
             advanced = await self._touched(agent, now)
             if not advanced.state.may_go_on:
                 await self._store.timers.set(wake_timer(agent, advanced.accounts.refresh_at))
-            return advanced
+            return await self._resume(advanced, now) if advanced.state.may_start_task else advanced
 
     async def _hold(self, attempt: Attempt, now: Instant, expires_at: Instant, starts_task: bool) -> HoldAnswer:
         advanced = await self._touched(attempt.agent, now)
+        if _is_smaller(attempt, advanced.accounts):
+            day = advanced.accounts.day
+            await self._store.ledger.set_limit(day.key, day.account.limit)  # it is not used up, after all
+            advanced = await self._touched(attempt.agent, now)
         allowed = advanced.state.may_start_task if starts_task else advanced.state.may_go_on
         if not allowed:
             return HoldAnswer(advanced, _asleep(advanced.accounts))
@@ -147,14 +182,42 @@ class AgentLedger:
                 return HoldAnswer(advanced, _asleep(advanced.accounts))
             reserved = await self._reserve(attempt, advanced.accounts, now, expires_at)
         if reserved.held is not None:
+            if advanced.accounts.row.refused_calls:
+                await self._store.spending.put(replace(advanced.accounts.row, refused_calls=0, refused_least=0))
             return HoldAnswer(advanced, reserved.held)
         refusal = _does_not_fit(advanced.accounts, reserved.decision, reserved.short)
         if reserved.decision.answer is Answer.WAIT:
             return HoldAnswer(advanced, NotYet(_waits_for(attempt.agent, reserved.short), refusal))
-        if any(_nearly_used_up(reserved, key) for key in advanced.accounts.chain):
-            await self._store.ledger.use_up(advanced.accounts.day.key)
-            advanced = await self._touched(attempt.agent, now)
+        if _rest(advanced.accounts) < attempt.call.least_cost:
+            advanced = await self._too_large(attempt, advanced.accounts, now)
         return HoldAnswer(advanced, refusal)
+
+    async def _too_large(self, attempt: Attempt, accounts: AgentAccounts, now: Instant) -> Advanced:
+        """A call was refused because the rest of the agent's money does not pay for it. Once may be the call's own
+        problem, if there is plenty left; after the second in a row the rest counts as used up."""
+        least = attempt.call.least_cost
+        row = replace(
+            accounts.row,
+            refused_calls=accounts.row.refused_calls + 1,
+            refused_least=min(accounts.row.refused_least or least, least),
+        )
+        await self._store.spending.put(row)
+        nearly = any(
+            Meter(one.account.committed, one.account.limit).reached(WINDING_DOWN_FROM)
+            for one in (accounts.day, accounts.window)
+            if one.account.settled_room < least
+        )
+        if nearly or row.refused_calls >= USED_UP_AFTER:
+            await self._store.ledger.use_up(accounts.day.key)
+        return await self._touched(attempt.agent, now)
+
+    async def _resume(self, advanced: Advanced, now: Instant) -> Advanced:
+        """Let what waits for money look again."""
+        agent = advanced.accounts.agent
+        pulled = [await self._store.spending.pull(agent, key, now) for key in self._waiting]
+        if any(pulled):
+            self._refused.discard(agent)
+        return replace(advanced, woke=advanced.woke or any(pulled))
 
     async def _reserve(self, attempt: Attempt, accounts: AgentAccounts, now: Instant, expires_at: Instant) -> Reserved:
         chain = [*accounts.chain, *run_chain(attempt.run)]
@@ -203,7 +266,7 @@ class AgentLedger:
         after = taken.lifecycle
         row = replace(accounts.row, state=after.state, refresh_at=after.refresh_at, state_limit=after.limit)
         if badge:
-            row = await self._badged(row, accounts.today.meter, now)
+            row = await self._badged(row, accounts, now)
         if row != accounts.row:
             await self._store.spending.put(row)
         for effect in taken.effects:
@@ -218,21 +281,22 @@ class AgentLedger:
                     await self._store.timers.set(mail_timer(agent, effect, now))
                 case CancelSiblings():
                     pass
-        woke = not awake and row.state.may_go_on
-        if woke and before.refresh_at is not None:
-            await self._store.spending.pull_deferred(agent, before.refresh_at, now)
-        return Advanced(
+        advanced = Advanced(
             replace(accounts, row=row),
-            woke=woke,
+            woke=not awake and row.state.may_go_on,
             stopped=CancelSiblings() in taken.effects,
             alerted=any(isinstance(effect, Alert) for effect in taken.effects),
         )
+        if row.state.may_start_task and not before.state.may_start_task:
+            return await self._resume(advanced, now)
+        return advanced
 
-    async def _badged(self, row: SpendingRow, meter: Meter, now: Instant) -> SpendingRow:
+    async def _badged(self, row: SpendingRow, accounts: AgentAccounts, now: Instant) -> SpendingRow:
+        meter = accounts.today.meter
         if meter.percent == row.badge:
             return row
         if meter.percent > row.badge:
-            await self._feed(row.agent, "budget", meter.text, now)
+            await self._feed(row.agent, "budget", meter.with_held(accounts.day.account.held), now)
         return replace(row, badge=meter.percent)
 
     async def _feed(self, agent: str, kind: str, text: str, now: Instant) -> None:
@@ -244,11 +308,15 @@ def _waits_for(agent: str, short: tuple[AccountKey, ...]) -> frozenset[Hashable]
     return frozenset(key if key.kind in (AccountKind.RUN, AccountKind.POOL) else agent for key in short)
 
 
-def _nearly_used_up(reserved: Reserved, key: AccountKey) -> bool:
-    """Whether the call was refused for lack of money in an account that has hardly any left. A call that is too large
-    for what a day still has plenty of is the call's own problem."""
-    account = reserved.accounts[key].account
-    return key in reserved.short and Meter(account.committed, account.limit).reached(WINDING_DOWN_FROM)
+def _rest(accounts: AgentAccounts) -> Micros:
+    """What the agent's day and window still have, if calls under way turn out to cost nothing."""
+    return min(accounts.day.account.settled_room, accounts.window.account.settled_room)
+
+
+def _is_smaller(attempt: Attempt, accounts: AgentAccounts) -> bool:
+    """Whether the day counts as used up, but only for larger calls than this one."""
+    least = attempt.call.least_cost
+    return accounts.day.used_up and least < accounts.row.refused_least and least <= _rest(accounts)
 
 
 def _asleep(accounts: AgentAccounts) -> AsleepError:
@@ -265,6 +333,7 @@ def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[Acco
         return BudgetExhaustedError(
             f"What is left of {where} does not pay for this call.",
             next_step=f"Ask something shorter, {otherwise}.",
+            retry_at=None if own else to_datetime(accounts.refresh_at),
         )
     return BudgetExhaustedError(
         f"Calls in flight hold what is left of {where}, and none of them ended in time.",

@@ -70,6 +70,18 @@ class Meter:
     def text(self) -> str:
         return f"Budget: {self.percent}% used"
 
+    def with_held(self, held: Micros) -> str:
+        """The text with what is held for calls under way, which other calls cannot have.
+
+        >>> Meter(20, 100).with_held(34), Meter(20, 100).with_held(0)
+        ('Budget: 20% used, 34% held', 'Budget: 20% used')
+        """
+        return f"{self.text}, {self.held_percent(held)}% held" if held else self.text
+
+    def held_percent(self, held: Micros) -> int:
+        """The part of the limit that is held, at least 1 % of it if anything is."""
+        return max(1, Meter(held, self.limit).percent) if held else 0
+
     def filled(self, width: int) -> int:
         """How many of `width` cells of a bar are filled; full only when everything is used, never more than full."""
         return min(width, width * self.percent // 100)

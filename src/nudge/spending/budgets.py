@@ -119,13 +119,19 @@ class SpendingStatus:
         """What is shown in red until it is over."""
         return self.state.banner
 
+    @property
+    def text(self) -> str:
+        """The meter in words, with what is held for calls under way."""
+        return self.meter.with_held(self.held)
+
     def public(self) -> dict[str, Any]:
         """For people and for JSON: percentages, no dollars."""
         return {
             "state": self.state.value,
             "percent": self.meter.percent,
+            "held_percent": self.meter.held_percent(self.held),
             "colour": self.meter.colour.value,
-            "text": self.meter.text,
+            "text": self.text,
             "refresh_at": rfc3339(self.refresh_at),
             "used_up": self.used_up,
             "banner": self.banner,
@@ -318,6 +324,8 @@ def _moved(row: SpendingRow, allowance: Allowance) -> SpendingRow:
         topped_up=allowance.topped_up,
         day=allowance.day,
         badge=0,
+        refused_calls=0,
+        refused_least=0,
     )
 
 

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
+from nudge.backoff import Policy, SetbackError, persevere
 from nudge.clock import Clock
-from nudge.errors import BudgetExhaustedError, NotConfiguredError, StoreError, UsageError
+from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
 from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, ToolResult, ToolUse
 from nudge.queue.firing import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus, wake_timer
+from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus
 from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
 from nudge.spending.ledger import Attempt, HeldCall
 from nudge.spending.lifecycle import AsleepError, SpendingState
@@ -91,8 +92,15 @@ class Spending:
         model: Model | None = None,
         turn: DayTurn = MIDNIGHT_UTC,
         patience: float = PATIENCE_SECONDS,
+        owner: str = "",
+        waiting: Sequence[str] = (),
     ) -> None:
-        """`model` is what `call` asks; `patience` is how many seconds a call waits for money before it is refused."""
+        """`model` is what `call` asks; `patience` is how many seconds a call waits for money before it is refused.
+
+        `owner` names what makes the holds, if only one process at a time can have that name: `start` then settles what
+        a dead one of the same name left behind. `waiting` are the keys of timers that wait for money: they become due
+        as soon as there is some, and their handlers see for themselves whether it is enough.
+        """
         self.budgets = Budgets(store, plan, turn)
         self.routes = routes or Routes.of()
         self.on_timers: Callable[[], None] = lambda: None
@@ -100,8 +108,9 @@ class Spending:
         self._clock = clock
         self._prices = prices
         self._model = model
-        self._ledger = AgentLedger(store, self.budgets, prices)
+        self._ledger = AgentLedger(store, self.budgets, prices, waiting)
         self._line = Line(clock, patience)
+        self._owner = owner
         self._in_flight = InFlight(self._watch if store.shared else None)
 
     def hold(
@@ -119,6 +128,7 @@ class Spending:
         searches: int = 0,
         attempt_id: str = "",
         now: Moment | None = None,
+        patience: float | None = None,
     ) -> HoldBlock:
         """Hold the worst case of a call for an `async with` block, and settle it when the block ends.
 
@@ -128,16 +138,17 @@ class Spending:
         starts a task is refused while the agent winds down; heartbeats and briefings do unless `starts_task` says
         otherwise. The same `attempt_id` again gives the same hold.
 
-        Entering waits in line for money that calls in flight hold. It raises AsleepError where the agent's state
-        forbids the call, and BudgetExhaustedError where the money does not cover it, now or within the patience. If the
-        agent passes 110 % of its day meanwhile, the block is cancelled and AsleepError comes out of it.
+        Entering waits in line for money that calls in flight hold, for `patience` seconds (those of the governor unless
+        given). It raises AsleepError where the agent's state forbids the call, and BudgetExhaustedError where the money
+        does not cover it, now or within the patience. If the agent passes 110 % of its day meanwhile, the block is
+        cancelled and AsleepError comes out of it.
         """
         asked = model or self.routes.model(self.budgets.plan.tier, purpose)
         least = max(MIN_TOKENS, max_tokens // LEAST_SHARE) if min_tokens is None else min_tokens
         call = Call(self._prices.quote(asked).price, input_bound, max_tokens, least, Caching(caching), searches)
-        attempt = Attempt(attempt_id or secrets.token_hex(12), call, agent, asked, str(purpose), run)
+        attempt = Attempt(attempt_id or secrets.token_hex(12), call, agent, asked, str(purpose), run, self._owner)
         starts = purpose in STARTS_TASK if starts_task is None else starts_task
-        return HoldBlock(self, attempt, starts, None if now is None else as_instant(now))
+        return HoldBlock(self, attempt, starts, None if now is None else as_instant(now), patience)
 
     async def call(
         self,
@@ -149,28 +160,52 @@ class Spending:
         run: str = "",
         starts_task: bool | None = None,
         min_tokens: int | None = None,
+        patience: float | None = None,
     ) -> ModelReply:
-        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details."""
+        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details.
+
+        An attempt whose answer did not arrive whole is charged its worst case, because it may have been billed. There
+        is another one if the row `model-lost` of the back-off table says so, and if the money pays for it: it has a
+        hold of its own. A reply whose usage the service did not count, or not so that it can be true, is charged its
+        worst case too; `usage_estimated` in its details says so.
+        """
         asked = model or self._model
         if asked is None:
             raise NotConfiguredError("There is no model to ask.", next_step="See docs/models.md.")
-        async with self.hold(
-            agent,
-            model=request.model,
-            input_bound=input_bound(request),
-            max_tokens=request.max_tokens,
-            purpose=request.purpose,
-            run=run,
-            starts_task=starts_task,
-            min_tokens=min_tokens,
-            attempt_id=request.attempt_id,
-            now=now,
-        ) as hold:
-            reply = await asked.complete(
-                replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
-            )
-            cost = hold.settle(reply.usage, model=reply.model)
-        return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
+        name = request.attempt_id or secrets.token_hex(12)
+        tries = 0
+
+        async def attempt() -> ModelReply:
+            nonlocal tries
+            tries += 1
+            async with self.hold(
+                agent,
+                model=request.model,
+                input_bound=input_bound(request),
+                max_tokens=request.max_tokens,
+                purpose=request.purpose,
+                run=run,
+                starts_task=starts_task,
+                min_tokens=min_tokens,
+                attempt_id=name if tries == 1 else f"{name}#{tries}",
+                now=now if tries == 1 else None,
+                patience=patience,
+            ) as hold:
+                sent = replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
+                try:
+                    reply = await asked.complete(sent)
+                except ModelUnavailableError as error:
+                    if error.unbilled:
+                        raise
+                    raise SetbackError(Policy.MODEL_LOST, error) from None
+                if reply.details.get("usage_estimated"):
+                    cost = hold.assume_worst(reply.usage, model=reply.model)
+                else:
+                    cost = hold.settle(reply.usage, model=reply.model)
+            return replace(reply, details={**reply.details, "cost": cost, "clamped": hold.clamped})
+
+        reply, _ = await persevere(attempt, self._clock)
+        return reply
 
     async def state(self, agent: str, now: Moment) -> SpendingStatus:
         """State and meter as they are now. Reading changes nothing."""
@@ -186,12 +221,15 @@ class Spending:
         await self._store.ledger.open(run_chain(run)[-1], as_micros(limit), agent=agent)
 
     async def start(self, now: Instant) -> None:
-        """Bring the store in line with the configuration, and give every sleeper its wake."""
+        """Bring the store in line with the configuration, settle what a dead predecessor held, and look at everybody's
+        money: a sleeper gets its wake, and what waits goes on if it can."""
         await self.budgets.take_over(self.budgets.plan, now)
         there = {agent.name for agent in await self._store.agents.all()}
         for row in await self._store.spending.all():
-            if not row.state.may_go_on and row.agent in there:
-                await self._store.timers.ensure(wake_timer(row.agent, row.refresh_at or now))
+            if row.agent in there:
+                if self._owner:
+                    await self._ledger.settle_dead(row.agent, self._owner, now)
+                await self._ledger.look(row.agent, now)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
         """Take over a configuration that changed while the process runs."""
@@ -223,7 +261,7 @@ class Spending:
             async with firing.settle() as settlement:
                 yield settlement
 
-    async def _begin(self, attempt: Attempt, starts_task: bool, now: Instant | None) -> HoldRow:
+    async def _begin(self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None) -> HoldRow:
         """A hold as soon as there is room for it and everybody before has theirs. Never waits for ever."""
 
         async def ask() -> HoldRow | NotYet:
@@ -235,7 +273,11 @@ class Spending:
                 raise result.answer
             return result.answer
 
-        return await self._line.turn(takes_from(attempt), ask)
+        try:
+            return await self._line.turn(takes_from(attempt), ask, patience)
+        except BudgetExhaustedError:
+            self._ledger.refused(attempt.agent)
+            raise
 
     async def _end(self, row: HoldRow, held: HeldCall, end: End) -> None:
         advanced = await self._ledger.end(row, end, self._clock.now(), held._use, held._answered)
@@ -267,17 +309,20 @@ class Spending:
 class HoldBlock:
     """What `Spending.hold` gives: enter it once, with `async with`."""
 
-    def __init__(self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None) -> None:
+    def __init__(
+        self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
+    ) -> None:
         self._spending = spending
         self._attempt = attempt
         self._starts_task = starts_task
         self._now = now
+        self._patience = patience
         self._end: End | None = None
         self._left = False
 
     async def __aenter__(self) -> HeldCall:
         spending, attempt = self._spending, self._attempt
-        self._row = await spending._begin(attempt, self._starts_task, self._now)
+        self._row = await spending._begin(attempt, self._starts_task, self._now, self._patience)
         self._held = HeldCall(self._row.hold, attempt.call, attempt.model, spending._prices, self._note)
         self._flight = spending._in_flight.enter(attempt.agent)
         return self._held

@@ -10,6 +10,8 @@ corrects what was charged without knowing it:
     HELD ── settle ──▶ SETTLED      charged what it cost
       ├──── cancel ──▶ CANCELLED ── settle ──▶ SETTLED      charged the input, and what came, until the truth is known
       └──── expire ──▶ EXPIRED ──── settle ──▶ SETTLED      charged the worst case until the truth is known
+
+Whatever may have been billed is charged: the ledger is never below the provider's bill.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from enum import IntEnum, StrEnum
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from nudge.errors import NotConfiguredError, UsageError
+from nudge.errors import ModelUnavailableError, NotConfiguredError, QuestionRefusedError, UsageError
 from nudge.instants import Instant
 from nudge.numbers import is_whole
 from nudge.spending.money import Micros
@@ -170,6 +172,11 @@ class Call:
     def least_tokens(self) -> int:
         return min(self.min_tokens, self.max_tokens)
 
+    @property
+    def least_cost(self) -> Micros:
+        """What has to be there for the call to start at all."""
+        return self.worst_case(self.least_tokens)
+
 
 def available(accounts: Sequence[Account]) -> Micros:
     """What a chain has room for: as much as the account with the least."""
@@ -191,7 +198,7 @@ def decide(accounts: Sequence[Account], call: Call) -> Decision:
     most = call.most_tokens(room)
     if most >= call.least_tokens and (amount := call.worst_case(most)) <= room:
         return Decision(Answer.GRANTED, most, amount)
-    least = call.worst_case(call.least_tokens)
+    least = call.least_cost
     hopeless = any(account.settled_room < least for account in accounts)
     short = tuple(index for index, account in enumerate(accounts) if account.available < least)
     return Decision(Answer.REFUSED if hopeless else Answer.WAIT, short=short)
@@ -212,8 +219,7 @@ def settle(hold: Hold, actual: Micros) -> Change:
 
 
 def cancel(hold: Hold, produced: Micros = 0) -> Change:
-    """Charge the input of a call that was cancelled or failed, and what its stream had produced by then: the call had
-    been sent, and nobody knows more."""
+    """Charge the input of a call that its caller ended, and what its stream had produced by then."""
     if hold.state is not HoldState.HELD:
         return Change(hold)
     return _ended(hold, HoldState.CANCELLED, min(hold.input_cost + produced, hold.amount))
@@ -225,26 +231,39 @@ def expire(hold: Hold, now: Instant) -> Change:
 
 
 def give_up(hold: Hold) -> Change:
-    """Charge the worst case of a call that nobody reported on."""
+    """Charge the worst case of a call whose use nobody knows."""
     if hold.state is not HoldState.HELD:
         return Change(hold)
     return _ended(hold, HoldState.EXPIRED, hold.amount)
 
 
-def end_of_block(error: BaseException | None, produced: Micros = 0) -> End:
+def end_of_block(error: BaseException | None) -> End:
     """How a hold ends whose block ended with `error`, or without one, and did not settle it.
 
     | the block | is charged |
     |---|---|
-    | returns | the worst case: the call may have been answered, and nobody said what it used |
-    | raises NotConfiguredError | nothing: the service refused the key, so it took no call |
-    | raises anything else, or is cancelled | the input, and what a stream had produced by then |
+    | raises what shows that the service did not do it | nothing |
+    | returns, raises anything else, or is cancelled | the worst case: the call may have been answered and billed |
     """
-    if error is None:
-        return give_up
-    if isinstance(error, NotConfiguredError):
-        return partial(settle, actual=0)
-    return partial(cancel, produced=produced)
+    return partial(settle, actual=0) if error is not None and is_unbilled(error) else give_up
+
+
+def is_unbilled(error: BaseException) -> bool:
+    """Whether an error shows that the service certainly did not do a call: it refused the key or the question, said
+    that it could not (an error answer is not billed), or was never reached. A time-out and a broken answer do not.
+
+    The errors of the Anthropic and OpenAI clients and of httpx tell the status of the answer.
+    """
+    if isinstance(error, ModelUnavailableError):
+        return error.unbilled
+    if isinstance(error, NotConfiguredError | QuestionRefusedError | ConnectionRefusedError):
+        return True
+    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    return is_whole(status) and 400 <= status < 600 and status not in _NOT_KNOWN
+
+
+_NOT_KNOWN = (408, 502, 504)
+"""Somebody between us and the service gave up waiting for its answer."""
 
 
 def _ended(hold: Hold, state: HoldState, charged: Micros) -> Change:

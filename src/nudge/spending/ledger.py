@@ -8,6 +8,7 @@ together with the hold.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
@@ -32,7 +33,9 @@ from nudge.spending.holds import (
 from nudge.spending.money import Micros, Money, format_money
 from nudge.spending.prices import PriceTable
 from nudge.spending.store import AccountRow, HoldRow
-from nudge.tokens import TokenUse, token_use
+from nudge.tokens import TokenUse, UnbelievableUsageError, believable, token_use
+
+log = logging.getLogger("nudge.ledger")
 
 _NO_ROWS: Mapping[AccountKey, AccountRow] = {}
 _NO_USE = TokenUse()
@@ -77,9 +80,10 @@ class Attempt:
     model: str = ""
     purpose: str = ""
     run: str = ""
+    owner: str = ""
 
     def held(self, hold: Hold, chain: tuple[AccountKey, ...], now: Instant) -> HoldRow:
-        return HoldRow(hold, self.agent, chain, now, self.model, self.purpose, self.run)
+        return HoldRow(hold, self.agent, chain, now, self.model, self.purpose, self.run, self.owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,30 +231,43 @@ class HeldCall:
     def settle(self, usage: object, *, model: str | None = None) -> Money:
         """Charge what the reply says it used, and return the charge. The first settlement counts.
 
-        `usage` is a TokenUse, or the usage of an Anthropic or OpenAI reply as it came. `model` is the one that
-        answered, where it was not the one asked. A call that was never sent is settled with `TokenUse()`.
+        `usage` is a TokenUse, or the usage of an Anthropic or OpenAI reply as it came. One that cannot be true
+        (negative, beyond a billion tokens) is not believed: the worst case is charged, as by `assume_worst`. `model` is
+        the one that answered, where it was not the one asked. A call that was never sent is settled with `TokenUse()`.
         """
-        if self.state is not HoldState.SETTLED:
-            use, answered = token_use(usage), model or self.model
-            price = self._call.price if answered == self.model else self._prices.quote(answered).price
-            self._use, self._answered = use, answered
-            self._end(partial(holds.settle, actual=price.cost(use)))
+        if self.state is HoldState.SETTLED:
+            return self.charged
+        try:
+            use = believable(token_use(usage))
+        except UnbelievableUsageError as error:
+            log.warning("%s is charged its worst case: %s", self.id, error)
+            return self.assume_worst(model=model)
+        self._use, self._answered = use, model or self.model
+        price = self._call.price if self._answered == self.model else self._prices.quote(self._answered).price
+        self._end(partial(holds.settle, actual=price.cost(use)))
+        return self.charged
+
+    def assume_worst(self, use: TokenUse = _NO_USE, *, model: str | None = None) -> Money:
+        """Charge the worst case: the call was answered, and nobody knows what it used. `use` is a guess for the log."""
+        if self.state is HoldState.HELD:
+            self._use, self._answered = use, model or self.model
+            self._end(holds.give_up)
         return self.charged
 
     def produced(self, output_tokens: int) -> None:
-        """Note how many tokens a stream has brought so far, all of them counted. If it breaks off, it is charged for
-        the input and these; `settle` replaces that by the truth."""
+        """Note how many tokens a stream has brought so far, all of them counted: what `cancel` charges."""
         if self.state is HoldState.HELD:
             self._use = TokenUse(output=max(self._use.output, output_tokens))
 
     def cancel(self) -> None:
-        """Charge the input, and what a stream has brought: the call was sent, and its answer will not be used."""
+        """Charge the input, and what a stream has brought: you ended it yourself, and the service stops writing then.
+        `settle` replaces that by the truth. A stream that breaks off is charged its worst case."""
         self._end(partial(holds.cancel, produced=self._cost_of_output()))
 
     def _leave(self, error: BaseException | None) -> None:
         """End what the block did not end itself, by how the block ended."""
         if self.state is HoldState.HELD:
-            self._end(end_of_block(error, self._cost_of_output()))
+            self._end(end_of_block(error))
 
     def _became(self, hold: Hold) -> None:
         """Take over what happened to the hold elsewhere."""

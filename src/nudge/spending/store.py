@@ -26,7 +26,9 @@ class SpendingRow:
     """An agent's window, the day it is on, and its spending state.
 
     `badge` is the percentage that the feed last showed today. `configured` is what the configuration said when it was
-    last taken over: a change there counts, and what was set by command since then stays.
+    last taken over: a change there counts, and what was set by command since then stays. `refused_calls`
+    counts the calls that were refused in a row because the rest of the day is too small, and `refused_least` is the
+    least that one of them asked for.
     """
 
     agent: str
@@ -40,6 +42,8 @@ class SpendingRow:
     state_limit: Micros = 0
     badge: int = 0
     configured: str = ""
+    refused_calls: int = 0
+    refused_least: Micros = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class AccountRow:
 
 @dataclass(frozen=True, slots=True)
 class HoldRow:
-    """A hold, what it is for, and the accounts that it touches."""
+    """A hold, what it is for, and the accounts that it touches. `owner` is the home whose daemon made it, if any."""
 
     hold: Hold
     agent: str
@@ -78,6 +82,7 @@ class HoldRow:
     model: str = ""
     purpose: str = ""
     run: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,8 @@ class UsageRow:
 
 @dataclass(frozen=True, slots=True)
 class UsageTotal:
-    """What the calls of one purpose to one model came to."""
+    """What the calls of one purpose to one model came to. `assumed` of them were charged the most they can have cost,
+    because nobody knows what they used."""
 
     purpose: str
     model: str
@@ -108,6 +114,7 @@ class UsageTotal:
     cost: Micros
     overrun: Micros
     known_price: bool
+    assumed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

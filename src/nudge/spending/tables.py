@@ -70,6 +70,10 @@ class LedgerTable:
         rows = await self._db.all("holds_expired", {"agent": agent, "now": now, "limit": limit})
         return [_hold(row) for row in rows]
 
+    async def open_of(self, owner: str, agent: str) -> Sequence[HoldRow]:
+        """The agent's holds that this owner made and that have not ended."""
+        return [_hold(row) for row in await self._db.all("holds_of_owner", {"owner": owner, "agent": agent})]
+
     async def next_expiry(self, agent: str) -> Instant | None:
         """When the first of the agent's open holds expires."""
         row = await self._db.one("holds_next_expiry", {"agent": agent})
@@ -136,6 +140,7 @@ def _hold_params(row: HoldRow) -> dict[str, Any]:
         "purpose": row.purpose,
         "run": row.run,
         "made_at": row.made_at,
+        "owner": row.owner,
     }
 
 
@@ -155,7 +160,14 @@ def _hold(row: Row) -> HoldRow:
         row["charged"],
     )
     return HoldRow(
-        hold, row["agent"], _chain(row["chain"]), Instant(row["made_at"]), row["model"], row["purpose"], row["run"]
+        hold,
+        row["agent"],
+        _chain(row["chain"]),
+        Instant(row["made_at"]),
+        row["model"],
+        row["purpose"],
+        row["run"],
+        row["owner"],
     )
 
 
@@ -182,10 +194,9 @@ class SpendingTable:
     async def put(self, row: SpendingRow) -> None:
         await self._db.run("spending_put", _spending_params(row))
 
-    async def pull_deferred(self, agent: str, refresh_at: Instant, now: Instant) -> int:
-        """Let the agent's timers that were deferred to exactly `refresh_at` be due now; how many."""
-        params = {"agent": agent, "refresh_at": refresh_at, "now": now}
-        return await self._db.run("spending_pull_deferred", params)
+    async def pull(self, agent: str, key: str, now: Instant) -> bool:
+        """Let a timer that waits for money look again now."""
+        return await self._db.run("spending_pull", {"agent": agent, "key": key, "now": now}) > 0
 
     async def last_task(self, agent: str) -> str | None:
         """What the agent worked on last, in any session."""
@@ -206,6 +217,8 @@ def _spending_params(row: SpendingRow) -> dict[str, Any]:
         "state_limit": row.state_limit,
         "badge": row.badge,
         "configured": row.configured,
+        "refused_calls": row.refused_calls,
+        "refused_least": row.refused_least,
     }
 
 
@@ -222,6 +235,8 @@ def _spending(row: Row) -> SpendingRow:
         state_limit=row["state_limit"],
         badge=row["badge"],
         configured=row["configured"],
+        refused_calls=row["refused_calls"],
+        refused_least=row["refused_least"],
     )
 
 
@@ -271,6 +286,7 @@ class UsageTable:
                 int(row["cost"]),
                 int(row["overrun"]),
                 bool(row["known_price"]),
+                int(row["assumed"]),
             )
             for row in rows
         ]

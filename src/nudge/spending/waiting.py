@@ -59,11 +59,17 @@ class Line:
     def __len__(self) -> int:
         return len(self._places)
 
-    async def turn(self, takes_from: Collection[Hashable], ask: Callable[[], Awaitable[T | NotYet]]) -> T:
+    async def turn(
+        self,
+        takes_from: Collection[Hashable],
+        ask: Callable[[], Awaitable[T | NotYet]],
+        patience: float | None = None,
+    ) -> T:
         """Join the line, and come back with what `ask` gave once it no longer says NotYet.
 
         `ask` is asked at once and then whenever there may be more room, but never while somebody earlier waits for an
-        account that this call takes from. It raises where waiting is of no use.
+        account that this call takes from. It raises where waiting is of no use. `patience` is this call's own, in place
+        of the line's.
         """
         began = self._clock.now() if self._clock else 0
         place = _Place(takes_from)
@@ -79,7 +85,7 @@ class Line:
                     if place.short != answer.short:
                         place.short = answer.short
                         self.ring(but=place)
-                await self._wait(place, began, refusal)
+                await self._wait(place, began, refusal, self._patience if patience is None else patience)
         finally:
             self._places.remove(place)
             if place.short:
@@ -105,11 +111,11 @@ class Line:
                 return True
         return False
 
-    async def _wait(self, place: _Place, began: int, refusal: BudgetExhaustedError | None) -> None:
+    async def _wait(self, place: _Place, began: int, refusal: BudgetExhaustedError | None, patience: float) -> None:
         if self._clock is None:
             await place.bell.wait()
         else:
-            left = self._patience - (self._clock.now() - began) / SECOND
+            left = patience - (self._clock.now() - began) / SECOND
             if left <= 0:
                 raise refusal or BudgetExhaustedError(
                     "Other calls waited for money before this one, and its turn did not come in time.",

@@ -310,6 +310,9 @@ class PostgresDatabase:
         mine = self._mine.get()
         return None if mine is None or mine.over else mine
 
+    async def purge(self) -> None:
+        """A server clears deleted rows itself (autovacuum); its log and its backups are its operator's."""
+
     async def close(self) -> None:
         """To its end, also if it is cancelled: what a pool leaves running keeps the process from ending."""
         closing = asyncio.ensure_future(self._pool.close())

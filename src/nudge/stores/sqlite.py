@@ -499,6 +499,19 @@ class SqliteDatabase:
                 turn.set_result(None)
                 return
 
+    async def purge(self) -> None:
+        """Deleted rows are overwritten in the file by the checkpoint; the write-ahead log, which has them too, is cut
+        off. Whoever reads meanwhile puts that off: then the timer behind this tries again."""
+        await self._turn()
+        self._wake_next()
+        if self._group is not None and self._open is None:
+            self._commit(self._group)
+        if self.path == ":memory:":
+            return
+        busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreError(f"Another process keeps {self.path} locked.", next_step="Try again in a moment.")
+
     async def close(self) -> None:
         if self._group is not None and self._open is None:
             self._commit(self._group)

@@ -66,5 +66,8 @@ class SqlStore:
     def wakes(self) -> AsyncIterator[None]:
         return self.database.wakes()
 
+    async def purge(self) -> None:
+        await self.database.purge()
+
     async def close(self) -> None:
         await self.database.close()

@@ -4,6 +4,7 @@ POST /control/reply     {"text": "…"}, {"data": {…}} or {"tools": [["name", 
 POST /control/fault     {"kind": "status", "status": 529, "retry_after": 3, "times": 1}
 POST /control/reset
 GET  /control/requests  ?at_least=N&timeout=S waits for that many; answers {"requests": [{…}]}
+GET  /control/bill      what it would bill: {"calls": [{"model": "…", "usage": {…}}]}
 
 Tokens are a quarter of the bytes, rounded up.
 """
@@ -40,7 +41,7 @@ class Reply:
 
     `data` is an answer of the form that was asked for, or a call of the tool that was. `tools` are calls by name; an
     input that is a text is sent as it is, so that broken JSON can be tried too. `thinking` comes before all of it, with
-    services that show it.
+    services that show it. `usage` is told in place of the true one, which is billed.
     """
 
     text: str = ""
@@ -48,6 +49,15 @@ class Reply:
     stop_reason: str | None = None
     tools: Sequence[tuple[str, Mapping[str, Any] | str]] = ()
     thinking: str = ""
+    usage: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Billed:
+    """A call that the service did, with what it used, whether or not its answer arrived."""
+
+    model: str
+    usage: Mapping[str, Any]
 
 
 Said: TypeAlias = str | Mapping[str, Any] | Reply
@@ -74,7 +84,10 @@ def written(given: Mapping[str, Any] | str) -> str:
 
 class ModelServer(Loopback):
     """A service. Where the script is used up, `answer` is asked, or `default` is given. `lacks` names what its model
-    cannot do: "tools", "json"."""
+    cannot do: "tools", "json".
+
+    What it does is on its `bill`, also where the answer gets lost on its way or never comes. Error answers are free.
+    """
 
     def __init__(
         self,
@@ -93,6 +106,7 @@ class ModelServer(Loopback):
         self._models = models
         self._script: list[Reply] = []
         self._requests: list[dict[str, Any]] = []
+        self._bill: list[Billed] = []
         self._served: list[dict[str, Any]] = []
         self._abandoned = 0
         self.app = Starlette(
@@ -104,6 +118,7 @@ class ModelServer(Loopback):
                 Route("/control/fault", self._control_fault, methods=["POST"]),
                 Route("/control/reset", self._control_reset, methods=["POST"]),
                 Route("/control/requests", self._control_requests, methods=["GET"]),
+                Route("/control/bill", self._control_bill, methods=["GET"]),
             ]
         )
         super().__init__(self.app)
@@ -120,6 +135,7 @@ class ModelServer(Loopback):
         with self.bell.lock:
             self._script.clear()
             self._requests.clear()
+            self._bill.clear()
             self._served.clear()
             self._abandoned = 0
             self.faults.clear()
@@ -132,8 +148,14 @@ class ModelServer(Loopback):
             return list(self._requests)
 
     @property
+    def bill(self) -> list[Billed]:
+        """All calls that it did, oldest first."""
+        with self.bell.lock:
+            return list(self._bill)
+
+    @property
     def served(self) -> list[dict[str, Any]]:
-        """All answers that were given, each with its usage: what the service would bill. Streams count as a whole."""
+        """All answers that were given, each with its usage. Streams count as a whole. `bill` has the lost ones too."""
         with self.bell.lock:
             return list(self._served)
 
@@ -189,13 +211,18 @@ class ModelServer(Loopback):
         fault = self.faults.take("messages")
         if fault is not None and fault.kind is FaultKind.STATUS:
             return self._error(fault.status, fault.message, fault.retry_after)
-        if fault is not None and fault.kind not in _IN_STREAMS:
-            return await self.faults.play(fault, request)
         try:
             self._check(body)
         except BadRequestError as wrong:
             return self._error(400, str(wrong))
-        said = self._say(self._next_reply(body), body, number)
+        if fault is not None and fault.kind not in _IN_STREAMS:
+            self._charge(body, self._say(self._lost_reply(), body, number))
+            return await self.faults.play(fault, request)
+        reply = self._next_reply(body)
+        said = self._say(reply, body, number)
+        self._charge(body, said)
+        if reply.usage is not None:
+            said = {**said, "usage": reply.usage}
         with self.bell.lock:
             self._served.append(said)
         if not body.get("stream"):
@@ -233,6 +260,18 @@ class ModelServer(Loopback):
             if self._script:
                 return self._script.pop(0)
         return as_reply(self._answer(body) if self._answer is not None else self._default)
+
+    def _lost_reply(self) -> Reply:
+        """The answer that does not arrive. A scripted one stays for the next who asks."""
+        with self.bell.lock:
+            return self._script[0] if self._script else as_reply(self._default)
+
+    def _charge(self, body: dict[str, Any], said: dict[str, Any]) -> None:
+        with self.bell.lock:
+            self._bill.append(Billed(str(body["model"]), said["usage"]))
+
+    async def _control_bill(self, request: Request) -> Response:
+        return JSONResponse({"calls": [{"model": one.model, "usage": dict(one.usage)} for one in self.bill]})
 
     async def _control_reply(self, request: Request) -> Response:
         wanted: dict[str, Any] = await request.json()

@@ -115,7 +115,10 @@ def say(args: argparse.Namespace) -> int:
     schedule = schedule_from(understood, context.now, zone)
     definition = {"message": literal(message), "schedule": schedule, "to_person": True}
     timed = _written(context, lambda reminders: reminders.add(args.agent, definition, context.now))
-    return _say_added(timed, context, as_json=args.json)
+    code = _say_added(timed, context, as_json=args.json)
+    if understood.taken:
+        note(f"  {understood.taken}")
+    return code
 
 
 def _written(context: Context, work: Callable[[Reminders], Awaitable[Timed]]) -> Timed:

@@ -21,9 +21,10 @@ from nudge.models.failures import (
     Failure,
     Help,
     RefusedError,
+    cut_off,
     failure_of_refusal,
     no_answer,
-    no_connection,
+    not_reached,
     unreadable,
 )
 from nudge.models.remote import RemoteModel
@@ -130,20 +131,26 @@ class AnthropicModel(RemoteModel):
             if pieces.done:
                 return
             failure: Failure = unreadable(self._help.service)
-        except (self._sdk.APIError, self._http.TransportError, RefusedError, UnreadableReplyError) as cause:
+        except (self._sdk.APIError, self._http.RequestError, RefusedError, UnreadableReplyError) as cause:
             failure = self._failure(cause, request)
         raise failure
 
     def _failure(self, cause: Exception, request: ModelRequest | None) -> Failure:
+        begun = isinstance(cause, RefusedError)  # in the middle of a stream
         if isinstance(cause, self._sdk.APIStatusError):
             said = cause.api_message if isinstance(cause.api_message, str) else ""
-            cause = RefusedError(cause.response.status_code, said, cause.response.headers.get("retry-after"))
+            own = isinstance(cause.body, dict) and "error" in cause.body
+            response = cause.response
+            cause = RefusedError(response.status_code, said, response.headers.get("retry-after"), own=own)
         if isinstance(cause, RefusedError):
-            return failure_of_refusal(cause, request, self._help, now=self._clock.now(), key=self._key)
+            now = self._clock.now()
+            return failure_of_refusal(cause, request, self._help, now=now, key=self._key, begun=begun)
+        if isinstance(cause.__cause__ or cause, (self._http.ConnectError, self._http.ConnectTimeout)):
+            return not_reached(self._help.service)
         if isinstance(cause, (TimeoutError, self._sdk.APITimeoutError, self._http.TimeoutException)):
             return no_answer(self._help.service, self._timeout)
         if isinstance(cause, UnreadableReplyError) or type(cause) is self._http.SSEError:
             return unreadable(self._help.service)
-        if isinstance(cause, (self._sdk.APIConnectionError, self._http.TransportError)):
-            return no_connection(self._help.service)
+        if isinstance(cause, (self._sdk.APIConnectionError, self._http.RequestError)):
+            return cut_off(self._help.service)
         return unreadable(self._help.service)

@@ -17,9 +17,10 @@ from nudge.models.failures import (
     Failure,
     Help,
     RefusedError,
+    cut_off,
     failure_of_refusal,
     no_answer,
-    no_connection,
+    not_reached,
     unreadable,
 )
 from nudge.models.openai.chat import DONE, PROVIDER, ChatStream, read_reply, to_body
@@ -97,7 +98,7 @@ class OpenAIModel(RemoteModel):
                 response = await self._client.get(f"{self._base_url}/models")
             if response.status_code != 200:
                 raise _refused(response, _said(response.content))
-        except (self._http.TransportError, TimeoutError, RefusedError) as cause:
+        except (self._http.RequestError, TimeoutError, RefusedError) as cause:
             failure = self._failure(cause, None)
         if failure is not None:
             raise failure.error if isinstance(failure, SetbackError) else failure
@@ -112,7 +113,7 @@ class OpenAIModel(RemoteModel):
                 response = await self._post(request)
             reply = read_reply(response.content, request)
             return replace(reply, details={**reply.details, "request_id": response.headers.get("x-request-id", "")})
-        except (self._http.TransportError, TimeoutError, UnreadableReplyError, RefusedError) as cause:
+        except (self._http.RequestError, TimeoutError, UnreadableReplyError, RefusedError) as cause:
             failure = self._failure(cause, request)
         raise failure
 
@@ -129,12 +130,13 @@ class OpenAIModel(RemoteModel):
         raise _refused(response, said)
 
     async def _stream(self, request: ModelRequest) -> AsyncGenerator[StreamEvent, None]:
+        begun = False
         try:
             for limit in self._limits():
                 body = to_body(request, limit) | {"stream": True, "stream_options": {"include_usage": True}}
                 async with self._client.stream("POST", self._url, json=body) as response:
                     if response.status_code == 200:
-                        self._limit = limit
+                        self._limit, begun = limit, True
                         async for found in self._read(response, ChatStream(request)):
                             yield found
                         return
@@ -142,8 +144,8 @@ class OpenAIModel(RemoteModel):
                     if not _wants_other_limit(response.status_code, said):
                         break
             raise _refused(response, said)
-        except (self._http.TransportError, UnreadableReplyError, RefusedError) as cause:
-            failure = self._failure(cause, request)
+        except (self._http.RequestError, UnreadableReplyError, RefusedError) as cause:
+            failure = self._failure(cause, request, begun=begun)
         raise failure
 
     async def _read(self, response: httpx2.Response, pieces: ChatStream) -> AsyncIterator[StreamEvent]:
@@ -165,31 +167,40 @@ class OpenAIModel(RemoteModel):
     def _limits(self) -> tuple[str, str]:
         return (OLD_LIMIT, NEW_LIMIT) if self._limit == OLD_LIMIT else (NEW_LIMIT, OLD_LIMIT)
 
-    def _failure(self, cause: Exception, request: ModelRequest | None) -> Failure:
+    def _failure(self, cause: Exception, request: ModelRequest | None, *, begun: bool = False) -> Failure:
         if isinstance(cause, RefusedError):
-            return failure_of_refusal(cause, request, self._help, now=self._clock.now(), key=self._key)
+            now = self._clock.now()
+            return failure_of_refusal(cause, request, self._help, now=now, key=self._key, begun=begun)
+        if isinstance(cause, (self._http.ConnectError, self._http.ConnectTimeout)):
+            return not_reached(self._help.service)
         if isinstance(cause, (TimeoutError, self._http.TimeoutException)):
             return no_answer(self._help.service, self._timeout)
         if isinstance(cause, (UnreadableReplyError, self._http.SSEError)):
             return unreadable(self._help.service)
-        return no_connection(self._help.service)
+        return cut_off(self._help.service)
 
 
-def _refused(response: httpx2.Response, said: str) -> RefusedError:
-    return RefusedError(response.status_code, said, response.headers.get("retry-after"))
+def _refused(response: httpx2.Response, said: str | None) -> RefusedError:
+    return RefusedError(response.status_code, said or "", response.headers.get("retry-after"), own=said is not None)
 
 
-def _wants_other_limit(status: int, said: str) -> bool:
+def _wants_other_limit(status: int, said: str | None) -> bool:
     """OpenAI's newer models refuse `max_tokens`, and older services do not know `max_completion_tokens`."""
-    return status in (400, 422) and (OLD_LIMIT in said or NEW_LIMIT in said) and "support" in said.lower()
+    return (
+        status in (400, 422)
+        and said is not None
+        and (OLD_LIMIT in said or NEW_LIMIT in said)
+        and "support" in said.lower()
+    )
 
 
-def _said(raw: bytes) -> str:
-    """The message of an error. OpenAI and Ollama nest it, vLLM does not, and LM Studio has nothing but a text."""
+def _said(raw: bytes) -> str | None:
+    """The message of an error; None for what is no error of such a service. OpenAI and Ollama nest it, vLLM does not,
+    and LM Studio has nothing but a text."""
     try:
         body = json.loads(raw)
     except (ValueError, RecursionError):
-        return ""
+        return None
     error = body.get("error", body) if isinstance(body, dict) else None
     said = error.get("message") if isinstance(error, dict) else error
-    return said if isinstance(said, str) else ""
+    return said if isinstance(said, str) else None

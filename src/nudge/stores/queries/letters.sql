@@ -28,3 +28,6 @@ WHERE id = :id AND NOT EXISTS (
 
 -- name: letters_get
 SELECT * FROM letters WHERE id = :id
+
+-- name: letters_delete_topic
+DELETE FROM letters WHERE agent = :agent AND topic = :topic AND topic <> ''

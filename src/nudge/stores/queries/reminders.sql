@@ -97,3 +97,9 @@ WHERE r.status = 'active' ORDER BY r.id
 
 -- name: reminders_end
 UPDATE reminders SET status = 'completed', ended_reason = :reason WHERE id = :id
+
+-- name: reminders_from_chat_since
+SELECT * FROM reminders WHERE agent = :agent AND source IN ('chat', 'model') AND created_at >= :since ORDER BY created_at, id
+
+-- name: reminders_delete
+DELETE FROM reminders WHERE id = :id

@@ -10,21 +10,23 @@ SELECT * FROM spending ORDER BY agent
 
 -- name: spending_create
 INSERT INTO spending (agent, budget, topped_up, window_start, renews, day, state, refresh_at, state_limit, badge,
-    configured)
-SELECT name, :budget, :topped_up, :window_start, :renews, :day, :state, :refresh_at, :state_limit, :badge, :configured
+    configured, refused_calls, refused_least)
+SELECT name, :budget, :topped_up, :window_start, :renews, :day, :state, :refresh_at, :state_limit, :badge, :configured,
+    :refused_calls, :refused_least
 FROM agents WHERE name = :agent
 ON CONFLICT (agent) DO NOTHING
 
 -- name: spending_put
 UPDATE spending SET
     budget = :budget, topped_up = :topped_up, window_start = :window_start, renews = :renews, day = :day,
-    state = :state, refresh_at = :refresh_at, state_limit = :state_limit, badge = :badge, configured = :configured
+    state = :state, refresh_at = :refresh_at, state_limit = :state_limit, badge = :badge, configured = :configured,
+    refused_calls = :refused_calls, refused_least = :refused_least
 WHERE agent = :agent
 
--- What was put off until exactly the refresh goes on at once when money comes earlier.
--- name: spending_pull_deferred
-UPDATE timers SET due_at = :now
-WHERE agent = :agent AND due_at = :refresh_at AND slot_at < due_at AND kind <> 'wake'
+-- What waits for money looks again: its handler finds out what it still has to wait for. A retry keeps its time.
+-- name: spending_pull
+UPDATE timers SET due_at = :now, slot_at = CASE WHEN slot_at > :now THEN :now ELSE slot_at END
+WHERE agent = :agent AND key = :key AND due_at > :now AND attempts = 0
 
 -- name: accounts_open
 INSERT INTO accounts (kind, name, agent, day, money_limit, committed, held, overrun, used_up_at)
@@ -61,9 +63,9 @@ SELECT * FROM holds WHERE attempt_id = :attempt_id {for_update}
 
 -- name: holds_put
 INSERT INTO holds (attempt_id, agent, chain, amount, input_cost, max_tokens, expires_at, state, charged, model,
-    purpose, run, made_at)
+    purpose, run, made_at, owner)
 VALUES (:attempt_id, :agent, :chain, :amount, :input_cost, :max_tokens, :expires_at, :state, :charged, :model,
-    :purpose, :run, :made_at)
+    :purpose, :run, :made_at, :owner)
 ON CONFLICT (attempt_id) DO NOTHING
 
 -- name: holds_change
@@ -72,6 +74,9 @@ UPDATE holds SET state = :state, charged = :charged WHERE attempt_id = :attempt_
 -- name: holds_expired
 SELECT * FROM holds WHERE agent = :agent AND state = 'held' AND expires_at <= :now ORDER BY expires_at, attempt_id
 LIMIT :limit
+
+-- name: holds_of_owner
+SELECT * FROM holds WHERE agent = :agent AND state = 'held' AND owner = :owner ORDER BY attempt_id
 
 -- name: holds_next_expiry
 SELECT MIN(expires_at) AS expires_at FROM holds WHERE agent = :agent AND state = 'held'
@@ -97,7 +102,8 @@ ORDER BY at DESC, attempt_id DESC LIMIT :limit
 
 -- name: usage_totals
 SELECT purpose, model, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output, SUM(cache_read) AS cache_read,
-    SUM(cache_write) AS cache_write, SUM(cost) AS cost, SUM(overrun) AS overrun, MIN(known_price) AS known_price
+    SUM(cache_write) AS cache_write, SUM(cost) AS cost, SUM(overrun) AS overrun, MIN(known_price) AS known_price,
+    SUM(CASE WHEN ended = 'expired' THEN 1 ELSE 0 END) AS assumed
 FROM usage_log WHERE agent = :agent AND at >= :since AND at < :until
 GROUP BY purpose, model ORDER BY 8 DESC, 1, 2
 
