@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -131,7 +133,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     off("init")
     (off.home / "nudge.toml").write_text('[attention]\nping_budget = "off"\n')
     found["nudge-ping-budget"] = [cli.json("ping-budget"), off.json("ping-budget")]
-    return found | _simulate(cli)
+    return found | _snapshots(cli) | _simulate(cli)
 
 
 def _add_reminders(cli: Cli) -> list[Any]:
@@ -175,6 +177,25 @@ def _look(cli: Cli) -> dict[str, list[Any]]:
         "nudge-reminder-test": [cli.json("reminder", "test", "prs"), cli.json("reminder", "test", fired)],
         "nudge-budget": [cli.json("budget"), cli.json("budget", "--detail"), cli.json("budget", "top-up", "1")],
         "nudge-budget-history": [*cli.json("budget", "history"), *cli.json("budget", "history", "--detail")],
+        **_gateway(cli),
+    }
+
+
+def _gateway(cli: Cli) -> dict[str, list[Any]]:
+    """One call that is made, and one that is refused."""
+    ask = (
+        "import os, httpx2; url = os.environ['ANTHROPIC_BASE_URL'] + '/v1/messages';"
+        "body = {'model': 'sonnet', 'max_tokens': 9, 'messages': [{'role': 'user', 'content': 'Hi'}]};"
+        "httpx2.post(url, json=body, headers={'x-api-key': '%s', 'anthropic-version': '2023-06-01'})"
+    )
+    with FakeAnthropic() as service:
+        there = Cli(cli.home, {**cli.environment, "ANTHROPIC_BASE_URL": service.url})
+        ran = ["exec", "--agent", "monitor", "--json"]
+        python = ["--", sys.executable, "-c", ask % service.api_key]
+        ended = [there(*ran, *python), there(*ran, "--budget", "0", *python)]
+    return {
+        "nudge-exec": [json.loads(one.stderr) for one in ended],
+        "nudge-gateway-calls": cli.json("gateway", "calls"),
     }
 
 
@@ -183,6 +204,33 @@ def _exchange(cli: Cli, folder: Path) -> dict[str, list[Any]]:
     (folder / "reminders.json").write_text(exported)
     imported = cli.json("reminder", "import", str(folder / "reminders.json"))
     return {"nudge-reminder-export": [json.loads(exported)], "nudge-reminder-import": [imported]}
+
+
+def _snapshots(cli: Cli) -> dict[str, list[Any]]:
+    """Something of every kind of change, and a damaged one on top."""
+    work = cli.home / "agents" / "monitor" / "workspace"
+    for name in ("gone", "other"):
+        (work / name).write_text(name)
+    os.mkfifo(work / "pipe")
+    made = cli.json("snapshot", "create")
+    (work / "gone").unlink()
+    (work / "other").write_text("changed")
+    (work / "new").write_text("new")
+    cli("snapshot", "create")
+    newest = next((cli.home / "snapshots" / "monitor" / "manifests").glob("*2"))
+    differs = json.loads(cli("snapshot", "verify", "1", "--json", code=1).stdout)
+    diffs = [cli.json("snapshot", "diff", "1"), cli.json("snapshot", "diff", "1", "2")]
+    newest.write_bytes(b"damaged")
+    damaged = json.loads(cli("snapshot", "verify", "--json", code=1).stdout)
+    listed = cli.json("snapshot", "list")
+    restored = [cli.json("snapshot", "restore"), cli.json("snapshot", "restore", "1")]
+    return {
+        "nudge-snapshot-create": [made],
+        "nudge-snapshot-verify": [differs, damaged],
+        "nudge-snapshot-list": listed,
+        "nudge-snapshot-diff": diffs,
+        "nudge-snapshot-restore": restored,
+    }
 
 
 def _simulate(cli: Cli) -> dict[str, list[Any]]:

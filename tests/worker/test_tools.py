@@ -88,7 +88,7 @@ def test_a_written_file_keeps_its_mode_and_other_names_their_content(context: To
     (tmp_path / "run").write_text("old")
     (tmp_path / "run").chmod(0o755)
     (tmp_path / "other").hardlink_to(tmp_path / "run")
-    assert use(context, "write_file", path="run", content="new\n").text == "Wrote run: 1 lines, 4 bytes."
+    assert use(context, "write_file", path="run", content="new\n").text == "Wrote run: 1 line, 4 bytes."
     assert ((tmp_path / "run").read_text(), (tmp_path / "run").stat().st_mode & 0o777) == ("new\n", 0o755)
     assert (tmp_path / "other").read_text() == "old"
     assert not use(context, "write_file", path="a/b/c", content="x").is_error

@@ -80,6 +80,29 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
         ),
     },
+    "Work": {
+        "snapshot": Group(
+            "keep and restore an agent's workspace",
+            {
+                "list": Command("snapshot", "list snapshots", "list_"),
+                "create": Command("snapshot", "make a snapshot now", "create"),
+                "verify": Command("snapshot", "compare the workspace with a snapshot", "verify"),
+                "restore": Command("snapshot", "bring a snapshot back; what is there is kept", "restore"),
+                "diff": Command("snapshot", "show what changed since a snapshot", "diff"),
+            },
+        ),
+    },
+    "Your own agents": {
+        "exec": Command("exec", "run a command under an agent's budgets"),
+        "gateway": Group(
+            "let your agents call models through nudge",
+            {
+                "token": Command("gateway", "print a token for an agent's client, or revoke all", "token"),
+                "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
+            },
+            bare=Command("gateway", "run the gateway in this terminal", "serve"),
+        ),
+    },
     "Set up": {
         "agent": Group(
             "list and manage agents",

@@ -101,7 +101,7 @@ class Background:
             if decision.speaks and words:
                 await self._speak(settlement, letter, decision, now)
             else:
-                settlement.outcome(Result.FIRED, f"{_name(letter)}: {decision.reason or _silence(decision)}.")
+                settlement.outcome(Result.SILENT, f"{_name(letter)}: {decision.reason or _silence(decision)}.")
             if settlement.following is not None:
                 await self._postpone(letter, settlement)
             elif await self._store.letters.unread(agent, limit=1):

@@ -102,12 +102,12 @@ def turn_key(number: int) -> str:
 
 
 def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
-    """The handler, and a note when the agent's turn ended: idle checks count from there."""
+    """The handler, and a note when the agent's turn ended, in the same commit: idle checks count from there."""
 
     @wraps(handler)
     async def turn(firing: Firing) -> None:
+        firing.at_settlement.append(lambda: store.records.set(firing.timer.agent, IDLE_SINCE, clock.now()))
         await handler(firing)
-        await store.records.set(firing.timer.agent, IDLE_SINCE, clock.now())
 
     return turn
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from nudge.attention.bucket import PingBudget
 from nudge.attention.gate import Gate
@@ -107,13 +108,12 @@ class Pings:
 
     async def _waited_for(self, settlement: Settlement) -> str:
         """Why it is late, if a rule has put it off."""
-        timer = settlement.timer
-        if late_by(timer.slot_at, settlement.now) < LATE_FROM:
+        if late_by(settlement.slot_at, settlement.now) < LATE_FROM:
             return ""
-        row = await self._store.outcomes.get(timer.agent, timer.key, timer.slot_at)
+        row = await self._store.outcomes.get(settlement.timer.agent, settlement.key, settlement.slot_at)
         return f"It waited: {row.reason}" if row is not None and row.detail.get("rule") else ""
 
-    async def send(self, settlement: Settlement, ping: Ping, now: Instant) -> bool:
+    async def send(self, settlement: Settlement, ping: Ping, now: Instant, **detail: Any) -> bool:
         """Send it, or write down why not. True if it was sent.
 
         The gate's decision, its debit, the message and the conversation's line are one transaction.
@@ -140,7 +140,7 @@ class Pings:
         )
         await self._store.conversations.add(Saying(agent, now, "assistant", text, ping.kind))
         reason = " ".join(part for part in (ping.reason, await self._waited_for(settlement)) if part)
-        settlement.outcome(fired(settlement), reason, text=text)
+        settlement.outcome(fired(settlement), reason, text=text, **detail)
         return True
 
 

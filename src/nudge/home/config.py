@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nudge.defaults import (
     DAY_STARTS,
+    GATEWAY_HOST,
+    GATEWAY_PORT,
     HEARTBEAT,
     LONGEST_SILENCE,
     MOST_PING_CAPACITY,
@@ -38,6 +40,7 @@ from nudge.home.config_values import (
     SWITCH,
     TEXT,
     TIERS,
+    UPSTREAMS,
     USER_IDS,
     WEIGHTS,
     WINDOWS,
@@ -63,6 +66,11 @@ ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_BASE_URL": ADDRESS,
     "OPENAI_BASE_URL": ADDRESS,
     "TELEGRAM_API_BASE": ADDRESS,
+    "AWS_ACCESS_KEY_ID": KEY,
+    "AWS_SECRET_ACCESS_KEY": KEY,
+    "AWS_SESSION_TOKEN": KEY,
+    "AWS_ENDPOINT_URL": ADDRESS,
+    "AWS_REGION": TEXT,
 }
 """What is read from `.env` and the environment. The stores and the mailer check their own URLs."""
 
@@ -73,6 +81,9 @@ SECRET_NAMES = (
     "NUDGE_SMTP_URL",
     "NUDGE_DATABASE_URL",
     "NUDGE_HEALTHCHECK_URL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
 )
 
 _SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"
@@ -149,6 +160,23 @@ class SpendingSection(NamedTuple):
         return Routes.of({**overlay, EVERY_TIER: self.models} if self.models else overlay)
 
 
+class WorkerSection(NamedTuple):
+    """`snapshots` is a folder or a URL (s3://bucket/folder); empty is a folder of the home."""
+
+    snapshots: Annotated[str, TEXT] = ""
+    keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+
+
+class GatewaySection(NamedTuple):
+    """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
+    services behind it, by provider."""
+
+    enabled: Annotated[bool, FLAG] = False
+    host: Annotated[str, TEXT] = GATEWAY_HOST
+    port: Annotated[int, whole(1, 65_535)] = GATEWAY_PORT
+    upstreams: Annotated[Mapping[str, str], UPSTREAMS] = _NOTHING
+
+
 class Environment(Mapping[str, str]):
     """The values of `.env` and the environment by name. Shows which there are, and no value."""
 
@@ -189,6 +217,8 @@ SECTIONS: Mapping[str, Any] = {
     "attention": AttentionSection,
     "coach": CoachSection,
     "spending": SpendingSection,
+    "worker": WorkerSection,
+    "gateway": GatewaySection,
 }
 
 
@@ -207,10 +237,16 @@ class Config(NamedTuple):
     attention: AttentionSection = AttentionSection()
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
+    worker: WorkerSection = WorkerSection()
+    gateway: GatewaySection = GatewaySection()
 
     @property
     def database_url(self) -> str:
         return self.environment.get("NUDGE_DATABASE_URL") or f"sqlite:///{self.home.database}"
+
+    @property
+    def snapshots_url(self) -> str:
+        return self.worker.snapshots or str(self.home.snapshots)
 
     @property
     def provider(self) -> str | None:

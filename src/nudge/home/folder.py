@@ -82,6 +82,10 @@ class Home:
         return self.path / "logs"
 
     @property
+    def snapshots(self) -> Path:
+        return self.path / "snapshots"
+
+    @property
     def run(self) -> Path:
         return self.path / "run"
 

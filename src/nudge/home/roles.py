@@ -35,6 +35,7 @@ class Role:
     instructions: str
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
+    sandbox: str = "auto"
 
 
 class _File(BaseModel):
@@ -47,6 +48,7 @@ class _File(BaseModel):
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
     reminders: tuple[Any, ...] = ()
+    sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
 
     @field_validator("reminders", mode="before")
     @classmethod
@@ -61,6 +63,7 @@ def load_role(path: Path) -> Role:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
+<<<<<<< HEAD
     return _parsed(text, str(path))
 
 
@@ -71,6 +74,12 @@ def _parsed(text: str, where: str) -> Role:
     file = checked(_File, document, where)
     reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
     return Role(file.name, file.description, file.instructions, file.kind, reminders)
+=======
+    document = read_mapping(text, str(path), what="a role", starts="name: …")
+    file = checked(_File, document, str(path))
+    reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
+    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.sandbox)
+>>>>>>> main
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:

@@ -131,6 +131,8 @@ class Firing:
         self.settled = False
         self.policy = Policy.TIMER
         self.progressed = False
+        self.at_settlement: list[Callable[[], Awaitable[None]]] = []
+        """Written in the same transaction, for what surrounds the handler."""
         self.worked = False
         """Whether there was something to do, so that it may come back at once. One that records how an occurrence ended
         has worked; a handler without outcomes says so itself."""
@@ -171,6 +173,8 @@ class Firing:
         async with self._store.transaction():
             await self._take()
             yield settlement
+            for write in self.at_settlement:
+                await write()
             if settlement.recorded is None and self.timer.attempts:
                 tries = self.timer.attempts + 1
                 settlement.outcome(Result.FIRED_LATE, f"Succeeded on attempt {tries}.", attempts=tries)

@@ -15,6 +15,7 @@ from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.model_server import Reply
 from nudge.testing.telegram_protocol import SentMessage
+from nudge.testing.worker_fakes import MemoryBlobs, ScriptedSandbox
 
 if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
@@ -32,11 +33,13 @@ __all__ = [
     "FaultKind",
     "Life",
     "Loopback",
+    "MemoryBlobs",
     "OfflineModel",
     "RecordingChannel",
     "Reply",
     "ScriptedApprover",
     "ScriptedConditions",
+    "ScriptedSandbox",
     "SentMessage",
     "VirtualClock",
     "VirtualLoop",

@@ -22,4 +22,5 @@ class WriteFile:
         refuse_git_files(path)
         encoded = content.encode("utf-8", "surrogatepass")
         context.workspace.write(path, encoded)
-        return ToolOutput(f"Wrote {path}: {len(content.splitlines()):,} lines, {len(encoded):,} bytes.")
+        lines = len(content.splitlines())
+        return ToolOutput(f"Wrote {path}: {'1 line' if lines == 1 else f'{lines:,} lines'}, {len(encoded):,} bytes.")

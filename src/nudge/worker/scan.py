@@ -1,0 +1,186 @@
+"""Look at a whole workspace: every file with its digests, quickly.
+
+Files that were seen before and have not been touched since are not read again. A file counts as touched if its size,
+inode or one of its times differs, or if it changed so shortly before the last look that another change could have got
+the same time. `verify` and `restore` read everything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from nudge.errors import NudgeError
+from nudge.instants import Instant
+from nudge.worker.manifest import CHUNK_BYTES, Item, Kind, digest_of
+from nudge.worker.workspace import Workspace
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_OURS = re.compile(r"\.nudge-[0-9a-f]{16}$")
+_MODE = 0o777
+_BATCH = 128
+_TRIES = 3
+_SAME_TIME_NS = 100_000_000
+_NO_INODE = -1
+THREADS = min(8, (os.cpu_count() or 1) * 2)
+
+
+Seen: TypeAlias = list[Any]
+"""A file at the last look: size, mtime_ns, ctime_ns, inode, digests. A list as JSON reads it: making something nicer of
+ten thousand of them takes longer than looking at the files."""
+
+
+class Scan(NamedTuple):
+    """`left_out` are sockets, pipes and devices."""
+
+    items: dict[str, Item]
+    seen: dict[str, Seen]
+    left_out: tuple[str, ...]
+
+
+class _Batch(NamedTuple):
+    folder: str
+    names: list[str]
+
+
+def scan(workspace: Workspace, known: Mapping[str, Seen] | None = None) -> Scan:
+    """Everything in the workspace. `known` are files from the last look that need not be read again."""
+    known = known or {}
+    items: dict[str, Item] = {}
+    seen: dict[str, Seen] = {}
+    left_out: list[str] = []
+    batches: list[_Batch] = []
+    waiting = [""]
+    while waiting:
+        above = waiting.pop()
+        batch = _Batch(above, [])
+        with workspace.folder(above) as folder, os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.name.startswith(".nudge-") and _OURS.match(entry.name):
+                    continue
+                path = f"{above}/{entry.name}" if above else entry.name
+                status = entry.stat(follow_symlinks=False)
+                mode = status.st_mode & _MODE
+                if stat.S_ISREG(status.st_mode):
+                    before = known.get(path)
+                    now = [status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+                    if before and before[:4] == now:
+                        items[path] = Item(Kind.FILE, mode, now[0], now[1], tuple(before[4]))
+                        seen[path] = before
+                    else:
+                        batch.names.append(entry.name)
+                elif stat.S_ISDIR(status.st_mode):
+                    items[path] = Item(Kind.FOLDER, mode)
+                    waiting.append(path)
+                elif stat.S_ISLNK(status.st_mode):
+                    items[path] = Item(Kind.LINK, 0, target=os.readlink(entry.name, dir_fd=folder))
+                else:
+                    left_out.append(path)
+        batches.extend(
+            _Batch(above, batch.names[start : start + _BATCH]) for start in range(0, len(batch.names), _BATCH)
+        )
+    for found in in_threads(lambda one: _read_batch(workspace, one), batches):
+        for path, item, one in found:
+            items[path] = item
+            seen[path] = one
+    return Scan(dict(sorted(items.items())), seen, tuple(sorted(left_out)))
+
+
+def in_threads(work: Callable[[T], R], things: list[T]) -> Iterator[R]:
+    """Hashing and reading let other threads run, so a few of them are faster than one."""
+    if len(things) < 2:
+        yield from map(work, things)
+        return
+    with ThreadPoolExecutor(THREADS) as pool:
+        yield from pool.map(work, things)
+
+
+def _read_batch(workspace: Workspace, batch: _Batch) -> list[tuple[str, Item, Seen]]:
+    found = []
+    with workspace.folder(batch.folder) as folder:
+        for name in batch.names:
+            path = f"{batch.folder}/{name}" if batch.folder else name
+            with contextlib.suppress(FileNotFoundError):
+                found.append((path, *_read(folder, name, path)))
+    return found
+
+
+def _read(folder: int, name: str, path: str) -> tuple[Item, Seen]:
+    """The digests of a file that nobody changed while it was read."""
+    for _ in range(_TRIES):
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+        except PermissionError:
+            raise NudgeError(f"{path} cannot be read.", next_step="Make it readable for nudge, or remove it.") from None
+        try:
+            before = os.fstat(descriptor)
+            chunks = tuple(map(digest_of, chunks_from(descriptor, before.st_size)))
+            after = os.fstat(descriptor)
+        finally:
+            os.close(descriptor)
+        if (before.st_size, before.st_mtime_ns, before.st_ctime_ns) == (
+            after.st_size,
+            after.st_mtime_ns,
+            after.st_ctime_ns,
+        ):
+            return (
+                Item(Kind.FILE, after.st_mode & _MODE, after.st_size, after.st_mtime_ns, chunks),
+                [after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, chunks],
+            )
+    raise NudgeError(f"{path} changes all the time.", next_step="Stop what writes it.")
+
+
+def chunks_from(descriptor: int, size: int) -> Iterator[bytes]:
+    """The content in pieces. Small files take one read; an empty one has no piece."""
+    left = size
+    while left > 0:
+        piece = os.read(descriptor, min(left, CHUNK_BYTES))
+        while len(piece) < min(left, CHUNK_BYTES):
+            more = os.read(descriptor, min(left, CHUNK_BYTES) - len(piece))
+            if not more:
+                break
+            piece += more
+        if not piece:
+            return
+        yield piece
+        left -= len(piece)
+
+
+class Cache:
+    """What the last look saw, in a file on this machine. Without it, or with a damaged one, everything is read."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def load(self) -> tuple[str, dict[str, Seen]]:
+        """The digest of the manifest that was written then, and every file of it; nothing if it cannot be read."""
+        try:
+            digest, rows = json.loads(self._path.read_bytes()) if self._path else ("", {})
+            if all(type(row) is list and len(row) == 5 and type(row[4]) is list for row in rows.values()):
+                return str(digest), rows
+        except (OSError, ValueError, TypeError, AttributeError):
+            pass
+        return "", {}
+
+    def save(self, digest: str, seen: Mapping[str, Seen], looked_at: Instant) -> None:
+        """Files that changed just before the look are remembered without their inode: they are read again."""
+        if self._path is None:
+            return
+        latest = looked_at * 1_000 - _SAME_TIME_NS
+        rows = {
+            path: one if one[1] < latest and one[2] < latest else [*one[:3], _NO_INODE, one[4]]
+            for path, one in seen.items()
+        }
+        beside = self._path.with_name(f"{self._path.name}.new")
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        beside.write_text(json.dumps([digest, rows], separators=(",", ":"), check_circular=False))
+        beside.replace(self._path)
