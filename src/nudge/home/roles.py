@@ -63,7 +63,6 @@ def load_role(path: Path) -> Role:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
-<<<<<<< HEAD
     return _parsed(text, str(path))
 
 
@@ -73,13 +72,7 @@ def _parsed(text: str, where: str) -> Role:
     document = read_mapping(text, where, what="a role", starts="name: …")
     file = checked(_File, document, where)
     reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders)
-=======
-    document = read_mapping(text, str(path), what="a role", starts="name: …")
-    file = checked(_File, document, str(path))
-    reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
     return Role(file.name, file.description, file.instructions, file.kind, reminders, file.sandbox)
->>>>>>> main
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:

@@ -155,15 +155,10 @@ class Delivery:
         """What may go out now and was not looked at in this turn. What has to wait is noted. What is no longer of use
         ends here, before anything is sent: it is shown as missed also while the channel is away."""
         ready: list[Message] = []
-<<<<<<< HEAD
-        async for message in self._open(agent):
-            firing.worked = True
-            match await self._objection(message, firing.now):
-=======
         async for message in self._open(agent, turn.seen):
             turn.seen = message.id
+            turn.firing.worked = True
             match await self._objection(message, turn.firing.now):
->>>>>>> main
                 case Wait(until):
                     turn.held[message.id] = until
                 case Drop() as drop:
