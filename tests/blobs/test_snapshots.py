@@ -17,6 +17,7 @@ from nudge.worker.blobs import Blobs
 from nudge.worker.manifest import Changes, DamagedSnapshotError, Manifest
 from nudge.worker.snapshots import Snapshots
 from nudge.worker.workspace import Workspace
+from tests.cli.cli import CliHere
 
 pytestmark = pytest.mark.process
 
@@ -289,3 +290,19 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
         3, NOW, "sleep", {"a\udcff": manifests.Item("f", 0o644, 3, 9, ("aa", "bb")), "b": manifests.Item("d", 0o700)}
     )
     assert Manifest.decode(written.encode()) == written
+
+
+def test_the_command_line_keeps_them_on_s3(s3: tuple[str, dict[str, str]], tmp_path: Path) -> None:
+    url, environment = s3
+    here = CliHere(tmp_path / "home", environment)
+    here("init")
+    (here.home / "nudge.toml").write_text(f'[worker]\nsnapshots = "{url}/{tmp_path.name}"\n')
+    work = here.home / "agents" / "dev" / "workspace"
+    work.mkdir(parents=True)
+    (work / "a").write_text("one")
+    here("snapshot", "create")
+    (work / "a").write_text("two")
+    here("snapshot", "restore")
+    assert (work / "a").read_text() == "one"
+    assert not (here.home / "snapshots").exists()
+    assert environment["AWS_SECRET_ACCESS_KEY"] not in here("config", "show").stdout
