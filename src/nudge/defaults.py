@@ -33,3 +33,5 @@ SPENDING_WINDOW: Final = 10_000_000
 
 SPENDING_TIER: Final = "standard"
 DAY_STARTS: Final = "00:00 UTC"
+GATEWAY_HOST: Final = "127.0.0.1"
+GATEWAY_PORT: Final = 8717

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -176,6 +177,25 @@ def _look(cli: Cli) -> dict[str, list[Any]]:
         "nudge-reminder-test": [cli.json("reminder", "test", "prs"), cli.json("reminder", "test", fired)],
         "nudge-budget": [cli.json("budget"), cli.json("budget", "--detail"), cli.json("budget", "top-up", "1")],
         "nudge-budget-history": [*cli.json("budget", "history"), *cli.json("budget", "history", "--detail")],
+        **_gateway(cli),
+    }
+
+
+def _gateway(cli: Cli) -> dict[str, list[Any]]:
+    """One call that is made, and one that is refused."""
+    ask = (
+        "import os, httpx2; url = os.environ['ANTHROPIC_BASE_URL'] + '/v1/messages';"
+        "body = {'model': 'sonnet', 'max_tokens': 9, 'messages': [{'role': 'user', 'content': 'Hi'}]};"
+        "httpx2.post(url, json=body, headers={'x-api-key': '%s', 'anthropic-version': '2023-06-01'})"
+    )
+    with FakeAnthropic() as service:
+        there = Cli(cli.home, {**cli.environment, "ANTHROPIC_BASE_URL": service.url})
+        ran = ["exec", "--agent", "monitor", "--json"]
+        python = ["--", sys.executable, "-c", ask % service.api_key]
+        ended = [there(*ran, *python), there(*ran, "--budget", "0", *python)]
+    return {
+        "nudge-exec": [json.loads(one.stderr) for one in ended],
+        "nudge-gateway-calls": cli.json("gateway", "calls"),
     }
 
 

@@ -388,3 +388,17 @@ def test_every_command_of_the_page_works(here: CliHere) -> None:
         here(*words[1:])
     statuses = {row["status"] for row in here.json("reminder", "list", "--all")}
     assert statuses == {"active", "completed", "cancelled"}
+
+
+def test_why_knows_names_and_words_and_lists_what_may_be_meant(here: CliHere) -> None:
+    for name, message in (("Stretch", "Stand up."), ("mum", "Call Mum."), ("dentist", "Call the dentist.")):
+        here("reminder", "add", "--name", name, "--every", "1h", "--message", message)
+    here("reminder", "run", "Stretch")
+    assert "Fired by hand" in here("why", "stretch").stdout
+    assert here.json("why", "STAND UP")[0]["result"] == "fired"
+    assert "nothing has been due" in here("why", "mum").stdout
+    assert here.json("why", "mum")[0]["type"] == "reminder"
+    asked = here("why", "call", code=2).stderr
+    assert "mum" in asked
+    assert "dentist" in asked
+    assert "Near it: stretch" in here("why", "strech", code=3).stderr

@@ -173,7 +173,8 @@ def test_a_message_may_claim_to_be_critical_and_a_run_may_ask_to_read() -> None:
 
 
 def test_the_schema_names_what_may_be_set() -> None:
-    assert set(DECISION_SCHEMA["properties"]) == {"action", "message", "topic", "state_updates", "critical", "read"}
+    fields = {"action", "message", "topic", "reason", "state_updates", "critical", "read"}
+    assert set(DECISION_SCHEMA["properties"]) == fields
     assert set(DECISION_SCHEMA["properties"]["state_updates"]["properties"]) == {
         "bedtime_nudge_sent",
         "morning_brief_sent",

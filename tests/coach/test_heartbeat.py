@@ -37,7 +37,7 @@ def test_every_45_minutes_on_its_own_grid_with_one_outcome_each(tmp_path: Path, 
         await world.run_for(4 * BEAT + 1)
         rows = await world.outcomes()
         assert [row.slot_at - NOON for row in rows] == [n * 45 * MINUTE for n in (1, 2, 3, 4)]
-        assert [row.result for row in rows] == [Result.FIRED, Result.SKIPPED, Result.SKIPPED, Result.SKIPPED]
+        assert [row.result for row in rows] == [Result.SILENT, Result.SKIPPED, Result.SKIPPED, Result.SKIPPED]
         assert all(row.final for row in rows)
 
     in_world(tmp_path, scenario, NOON, url=store_url, model=ScriptedModel())
@@ -53,7 +53,7 @@ def test_missed_heartbeats_collapse_into_one_and_the_grid_stays(tmp_path: Path) 
         # 12:45 is told at 14:21 and stands for 13:30 and 14:15; the next one is 15:00
         assert [(row.slot_at - NOON) // MINUTE for row in rows] == [45, 180]
         assert [(row.at - NOON) // MINUTE for row in rows] == [141, 180]
-        assert rows[0].result is Result.FIRED_LATE
+        assert rows[0].result is Result.SILENT
 
     in_world(tmp_path, scenario, NOON, model=ScriptedModel())
 
@@ -149,7 +149,7 @@ def test_what_is_over_at_this_very_moment_forbids_nothing(tmp_path: Path) -> Non
         await world.store.attention.conversation(AGENT, Instant(FIRST - 5 * MINUTE))
         world.goals(quiet_hours="12:00-12:45")
         await world.run_for(BEAT + 1)
-        assert [row.result for row in await world.outcomes()] == [Result.FIRED]
+        assert [row.result for row in await world.outcomes()] == [Result.SILENT]
 
     in_world(tmp_path, scenario, NOON, model=spender)
     assert spender.purposes() == ["heartbeat"]
@@ -206,13 +206,13 @@ def test_a_model_is_asked_again_when_something_changed(
             await change(world)
             await world.clock.sleep(BEAT)
             first, second = await world.outcomes()
-            assert first.reason == "Nothing to say. First judgment."
+            assert first.detail["asked"] == "First judgment."
             if part is None:
                 assert (second.result, len(spender.calls)) == (Result.SKIPPED, 1)
                 assert second.reason == "Nothing has changed since the last judgment 45 min ago."
             else:
-                assert (second.result, len(spender.calls)) == (Result.FIRED, 2)
-                assert second.reason == f"Nothing to say. Changed since the last judgment: {part}."
+                assert (second.result, len(spender.calls)) == (Result.SILENT, 2)
+                assert second.detail["asked"] == f"Changed since the last judgment: {part}."
 
     in_world(tmp_path, scenario, NOON, model=spender)
 
@@ -224,7 +224,7 @@ def test_a_new_part_of_the_day_is_a_change(tmp_path: Path) -> None:
         await world.run_for(2 * BEAT + 60)
         rows = await world.outcomes()
         assert [to_datetime(row.at, TORONTO).strftime("%H:%M") for row in rows] == ["16:45", "17:30"]
-        assert rows[1].reason == "Nothing to say. Changed since the last judgment: window."
+        assert rows[1].detail["asked"] == "Changed since the last judgment: window."
 
     in_world(tmp_path, scenario, toronto(2026, 2, 18, 16), model=spender)
 
@@ -235,8 +235,8 @@ def test_in_waking_hours_a_model_is_asked_every_three_hours_at_least(tmp_path: P
     async def scenario(world: World) -> None:
         await world.run_for(5 * BEAT + 1)
         rows = await world.outcomes()
-        assert [row.result for row in rows] == [Result.FIRED, *[Result.SKIPPED] * 3, Result.FIRED]
-        assert rows[4].reason == "Nothing to say. The last judgment was 3 h ago."
+        assert [row.result for row in rows] == [Result.SILENT, *[Result.SKIPPED] * 3, Result.SILENT]
+        assert rows[4].detail["asked"] == "The last judgment was 3 h ago."
 
     in_world(tmp_path, scenario, NOON, model=spender)
 
@@ -285,7 +285,7 @@ def test_a_message_is_sent_logged_and_remembered(tmp_path: Path, store_url: str)
         await world.run_for(BEAT + 1)
         assert world.channel.sent == [(FIRST, "What's in the way of the draft?")]
         (row,) = await world.outcomes()
-        assert (row.result, row.reason) == (Result.FIRED, "Sent a message. First judgment.")
+        assert (row.result, row.reason) == (Result.FIRED, "It spoke. The model gave no reason.")
         assert row.detail["text"] == "What's in the way of the draft?"
         (said,) = await world.store.conversations.recent(AGENT)
         assert (said.role, said.kind, said.content) == ("assistant", "heartbeat", "What's in the way of the draft?")
@@ -297,7 +297,7 @@ def test_a_message_is_sent_logged_and_remembered(tmp_path: Path, store_url: str)
             "agent": AGENT,
             "decision": "message",
             "result": "fired",
-            "reason": "Sent a message. First judgment.",
+            "reason": "It spoke. The model gave no reason.",
             "model": MODEL,
             "message": "What's in the way of the draft?",
         }
@@ -480,8 +480,8 @@ def test_a_service_that_is_away_is_said_and_tried_again_and_after_a_heartbeat_th
             spender.answers = ["HEARTBEAT_OK"]
             await world.clock.sleep(BEAT)
         rows = await world.outcomes()
-        assert [row.result for row in rows] == [Result.FAILED, Result.FIRED, Result.FIRED]
-        assert rows[2].reason == "Nothing to say. First judgment."  # the rules' own was none
+        assert [row.result for row in rows] == [Result.FAILED, Result.FIRED, Result.SILENT]
+        assert rows[2].detail["asked"] == "First judgment."  # the rules' own was none
         assert await world.store.records.get(AGENT, MODEL_OUTAGE) is None
 
     in_world(tmp_path, scenario, NOON, url=store_url, model=spender)
@@ -499,7 +499,7 @@ def test_a_service_that_wants_a_rest_gets_it(tmp_path: Path) -> None:
             await world.clock.sleep(2 * BEAT)
             assert len(spender.calls) == 1  # not even asked at 13:30 and 14:15
             rows = await world.outcomes()
-            assert [row.result for row in rows] == [Result.FAILED, Result.FIRED, Result.FIRED]
+            assert [row.result for row in rows] == [Result.FAILED, Result.SILENT, Result.SILENT]
             assert [line.get("model") for line in world.log] == [None, "offline", "offline"]
             await world.clock.sleep(BEAT)
         assert world.channel.texts == ["Back again"]
@@ -526,7 +526,7 @@ def test_a_key_that_is_refused_is_told_once_and_the_rules_go_on(tmp_path: Path) 
     async def scenario(world: World) -> None:
         await world.run_for(4 * BEAT + 1)
         rows = await world.outcomes()
-        assert [row.result for row in rows] == [Result.FAILED, *[Result.FIRED] * 3]
+        assert [row.result for row in rows] == [Result.FAILED, *[Result.SILENT] * 3]
         assert world.channel.texts == [
             "⚠️ heartbeat failed: The key [hidden] is refused. Put a valid one into .env. Check logs."
         ]
@@ -540,7 +540,7 @@ def test_a_bug_in_the_model_is_retried_and_told_and_the_grid_stays(tmp_path: Pat
     async def scenario(world: World) -> None:
         await world.run_for(2 * BEAT + 1)
         first, second = await world.outcomes()
-        assert (first.slot_at, first.result) == (FIRST, Result.FIRED_LATE)
+        assert (first.slot_at, first.result) == (FIRST, Result.SILENT)
         assert second.slot_at == FIRST + 45 * MINUTE
         assert world.channel.texts == ["⚠️ heartbeat failed: division by zero. Check logs."]
 

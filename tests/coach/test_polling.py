@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from nudge.coach.inbound import FAILED
-from nudge.coach.polling import Polling
+from nudge.coach.polling import TOGETHER, Polling
 from nudge.errors import AnotherPollerError, ChannelUnavailableError, NotConfiguredError, StoreError
-from nudge.instants import SECOND
+from nudge.instants import SECOND, Instant
 from nudge.queue.channel import RECENT_IDS, Capabilities, Channel, Inbound, Position, Updates
 from tests.coach.rig import Rig, Scripted, says
 from tests.times import NOON
@@ -135,18 +135,34 @@ def test_the_cursor_follows_the_channel_also_over_what_it_refused(coach: Any) ->
 
 def test_a_poisonous_update_is_left_behind_and_admitted(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        hear = rig.coach.listener.hear
+        intake = rig.coach.listener._intake
+        accept = intake.accept
 
-        async def poisoned(agent: str, update: Inbound, **more: Any) -> str:
+        async def poisoned(agent: str, update: Inbound, now: Instant, **more: Any) -> str:
             if update.text == "poison":
                 raise ValueError("a bug")
-            return await hear(agent, update, **more)
+            return await accept(agent, update, now, **more)
 
-        rig.coach.listener.hear = poisoned  # type: ignore[method-assign]
-        await listen(rig, Scripting(rig, [said(1, "poison"), said(2, "/ping")]))
-        assert [message.text for message in await rig.store.outbox.recent("coach")] == [FAILED]
-        assert await cursor(rig) == "behind 2"
+        intake.accept = poisoned  # type: ignore[method-assign]
+        await listen(rig, Scripting(rig, [said(1, "/help"), said(2, "poison"), said(3, "/ping")]))
+        failed, helped = await rig.store.outbox.recent("coach")
+        assert failed.text == FAILED
+        assert "/redact" in helped.text
+        assert await cursor(rig) == "behind 3"
         assert len(await rig.store.activity.since("coach", NOON)) == 1
+
+    coach(scenario)
+
+
+def test_many_that_wait_share_a_commit_and_none_is_lost_or_doubled(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        commits: list[str] = []
+        many = [said(number, f"{number:03}") for number in range(100)]
+        rig.store.database.probe = lambda block: commits.append(block) if block == "committed" else None  # type: ignore[attr-defined]
+        await listen(rig, Scripting(rig, many, many[50:]), 0.5)
+        assert len(commits) <= 100 // TOGETHER + 5
+        assert await heard(rig) == [f"{number:03}" for number in range(100)]
+        assert await cursor(rig) == "behind 99"
 
     coach(scenario)
 

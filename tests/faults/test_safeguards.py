@@ -137,6 +137,7 @@ SAFEGUARDS = [
             "every occurrence has one outcome",
             "the rhythm goes on",
             "the ledger is exact",
+            "no message is forgotten",
         },
         id="the single transaction",
     ),

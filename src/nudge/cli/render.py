@@ -31,6 +31,7 @@ COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "cyan": 36, "grey":
 RESULT_COLOURS = {
     "fired": "green",
     "fired-late": "yellow",
+    "silent": "grey",
     "skipped": "grey",
     "suppressed": "grey",
     "deferred": "cyan",

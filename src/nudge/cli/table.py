@@ -92,6 +92,17 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
         ),
     },
+    "Your own agents": {
+        "exec": Command("exec", "run a command under an agent's budgets"),
+        "gateway": Group(
+            "let your agents call models through nudge",
+            {
+                "token": Command("gateway", "print a token for an agent's client, or revoke all", "token"),
+                "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
+            },
+            bare=Command("gateway", "run the gateway in this terminal", "serve"),
+        ),
+    },
     "Set up": {
         "agent": Group(
             "list and manage agents",

@@ -19,6 +19,7 @@ from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
 from nudge.coach.changes import Change
 from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
+from nudge.coach.explain import Explanation, explain
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
@@ -26,7 +27,7 @@ from nudge.coach.store import Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact as without_secrets
@@ -162,21 +163,27 @@ async def status(coach: Coach, asked: Asked) -> str:
 
 
 async def why(coach: Coach, asked: Asked) -> str:
-    """The last decisions in words: all, so many, or those of one reminder."""
-    wanted = asked.text.lstrip("#")
-    zone = coach.documents.targets(asked.agent).zone
-    limit, key = DECISIONS, None
-    if wanted.isdigit() and len(wanted) < 4:
-        limit = max(1, min(int(wanted), MOST_WHY))
-    elif wanted:
-        key = f"reminder:{wanted}" if wanted.startswith("r-") else wanted
-    rows = await coach.store.outcomes.recent(agent=asked.agent, key=key, limit=limit)
-    if not rows:
-        return f"Nothing called {wanted!r} has been due." if wanted else "Nothing has been due yet."
-    return "\n".join(
-        f"• {_clock(row.at, asked.now, zone)} {row.detail.get('name') or row.key}, {row.result.value}: {_why(row)}"
-        for row in rows
-    )
+    """The last decisions in words: all, so many, or those of what is named."""
+    wanted, agent, store = asked.text.strip(), asked.agent, coach.store
+    zone = coach.documents.targets(agent).zone
+    if not wanted or (wanted.isdigit() and len(wanted) < 4):
+        limit = max(1, min(int(wanted or DECISIONS), MOST_WHY))
+        found = Explanation(await store.outcomes.recent(agent=agent, limit=limit))
+    else:
+        found = await explain(store, wanted, agent, limit=DECISIONS)
+    if found.choices:
+        return "\n".join(["Which one? Send /why with its id:", *(f"• {one.title}" for one in found.choices)])
+    if found.thing is not None and not found.rows:
+        return f"{found.thing.title}: nothing has been due. {found.thing.text}"
+    if not found.rows and wanted:
+        near = f" Did you mean {' or '.join(found.near)}?" if found.near else ""
+        return f"I don't know anything called {wanted!r}.{near}"
+    return "\n".join(_decision(row, asked.now, zone) for row in found.rows) or "Nothing has been due yet."
+
+
+def _decision(row: Outcome, now: Instant, zone: tzinfo) -> str:
+    saw = f" It saw: {row.detail['saw']}." if row.detail.get("saw") else ""
+    return f"• {_clock(row.at, now, zone)} {row.detail.get('name') or row.key}, {row.result.value}: {_why(row)}{saw}"
 
 
 async def goals(coach: Coach, asked: Asked) -> str:
@@ -305,7 +312,7 @@ async def start(coach: Coach, asked: Asked) -> str:
 
 COMMANDS = (
     Command("status", "my last decisions, how things are, and your reminders", status),
-    Command("why", "why I wrote, or didn't", why, "[number or reminder]"),
+    Command("why", "why I wrote, or didn't", why, "[number, name or words]"),
     Command("goals", "show GOALS.md", goals),
     Command("remind", "set a reminder", remind, "[text] by [date]"),
     Command("done", "mark the last reminder as done", done, "[id]"),

@@ -16,9 +16,10 @@ from nudge.attention.preamble import background_preamble
 from nudge.attention.repeats import signature as said_signature
 from nudge.attention.requests import stay_quiet
 from nudge.attention.rules import Candidate, Kind
-from nudge.coach.answering import Answer, Answering
+from nudge.coach.answering import RULES, Answer, Answering
 from nudge.coach.briefings import Briefing, bedtime_nudge, period_key
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
+from nudge.coach.facts import CoachFacts
 from nudge.coach.housekeeping import alive_timer
 from nudge.coach.judgment import (
     DECISION_SCHEMA,
@@ -31,20 +32,21 @@ from nudge.coach.judgment import (
     should_ask,
     signature,
 )
-from nudge.coach.messages import Ping, Pings, fired
+from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
 from nudge.coach.person_reminders import BUTTONS
-from nudge.coach.prompts import Prompt, clip, heartbeat_prompt, with_tasks
+from nudge.coach.prompts import Prompt, ago, clip, heartbeat_prompt, with_tasks
 from nudge.coach.store import CoachStore
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import Instant, rfc3339
 from nudge.model import ModelRequest, Purpose, cached, user
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
 from nudge.queue.timers import Timer
+from nudge.text import short
 
 log = logging.getLogger("nudge.heartbeat")
 
@@ -66,6 +68,35 @@ class Rhythm:
     every: int = HEARTBEAT
     change_gate: bool = True
     longest_silence: int = LONGEST_SILENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Why the model was asked, and what it saw: with its own reason, that is why a heartbeat spoke or did not."""
+
+    why: str
+    saw: str
+    by_rules: bool = False
+
+    def because(self, what: str, decision: Decision) -> str:
+        unsaid = "Decided by simple rules." if self.by_rules else "The model gave no reason."
+        return f"{what} {decision.because or unsaid}"
+
+    @property
+    def detail(self) -> dict[str, Any]:
+        return {"asked": self.why, "saw": self.saw}
+
+
+def what_it_saw(facts: CoachFacts, now: Instant) -> str:
+    """In a line: what a judgment is made of, besides the documents."""
+    state = facts.state
+    parts = []
+    for what, at in (("last message", state.last_user_message), ("last activity", state.last_activity)):
+        parts.append(f"{what} {ago(at, now) if at is not None else 'never'}")
+    parts.append(f"{state.proactive_today} unasked today")
+    if facts.due_reminders:
+        parts.append(f"open: {', '.join(short(one.text, 40) for one in facts.due_reminders)}")
+    return "; ".join(parts)
 
 
 class Heartbeat:
@@ -152,13 +183,14 @@ class Heartbeat:
         if self._facts.texts(agent) != documents:  # a talk goes on meanwhile, and what was read may be taken back
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
-        await self._judged(firing, answer, current, asking.reason)
+        asked = Asked(asking.reason, what_it_saw(facts, now), by_rules=answer.model == RULES)
+        await self._judged(firing, answer, current, asked)
 
-    async def _judged(self, firing: Firing, answer: Answer, current: Signature, why: str) -> None:
+    async def _judged(self, firing: Firing, answer: Answer, current: Signature, asked: Asked) -> None:
         agent, now = firing.timer.agent, firing.now
         decision = parse_decision(answer.content, now)
         async with firing.settle() as settlement:
-            await self._carry_out(settlement, decision, now, why)
+            await self._carry_out(settlement, decision, now, asked)
             if not answer.stand_in:  # the model is asked again as soon as it is back
                 await self._store.records.set(agent, JUDGMENT, Judgment(now, current))
             await self._go_on(settlement)
@@ -183,12 +215,12 @@ class Heartbeat:
             await self._go_on(settlement)
         self._log(settlement, "no answer")
 
-    async def _carry_out(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> None:
+    async def _carry_out(self, settlement: Settlement, decision: Decision, now: Instant, asked: Asked) -> None:
         updates = dict(decision.state_updates)
         match decision.action:
             case Action.MESSAGE:
                 # What it notes about having spoken is true only once it has.
-                if not await self._speak(settlement, decision, now, why):
+                if not await self._speak(settlement, decision, now, asked):
                     return
             case Action.SILENCE | Action.READ:
                 reason = (
@@ -198,11 +230,12 @@ class Heartbeat:
             case Action.OK | Action.STATE_UPDATE:
                 refused = [*decision.refused, *(f"{name}: nothing was sent" for name in updates if name in _SPOKEN)]
                 detail: dict[str, Any] = {"refused": refused} if refused else {}
-                settlement.outcome(fired(settlement), f"{_QUIET_ENDS[decision.action]} {why}", **detail)
+                said = asked.because(_QUIET_ENDS[decision.action], decision)
+                settlement.outcome(Result.SILENT, said, **detail, **asked.detail)
         if "quiet_mode_until" in updates:
             await stay_quiet(self._store, settlement.timer.agent, updates["quiet_mode_until"])
 
-    async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, why: str) -> bool:
+    async def _speak(self, settlement: Settlement, decision: Decision, now: Instant, asked: Asked) -> bool:
         agent, updates = settlement.timer.agent, decision.state_updates
         targets = self._facts.targets(agent)
         bedtime = bool(updates.get("bedtime_nudge_sent"))
@@ -219,8 +252,8 @@ class Heartbeat:
             about=f"{decision.message} {decision.topic}{' bedtime' if bedtime else ''}",
             claims_critical=decision.critical,
         )
-        ping = Ping(decision.message, KIND, candidate, f"Sent a message. {why}", BUTTONS)
-        if not await self._pings.send(settlement, ping, now):
+        ping = Ping(decision.message, KIND, candidate, asked.because("It spoke.", decision), BUTTONS)
+        if not await self._pings.send(settlement, ping, now, **asked.detail):
             return False
         if bedtime:
             await self._store.records.set(agent, LAST_BEDTIME, now)

@@ -8,7 +8,7 @@ the channel still has the update; after a crash behind it the store has the work
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from nudge.attention.requests import PersonRequests
@@ -82,6 +82,23 @@ class Listener:
         except NudgeError as error:
             words = redact(error.message if update.button is not None else str(error))
             await self._apologise(agent, "" if update.button is not None else words, update, channel, typed=typed)
+        self._poke()
+        return words
+
+    async def hear_together(self, agent: str, updates: Sequence[Inbound], channel: str) -> Sequence[str]:
+        """The same for several updates in one transaction: all of them are accepted, or none. One that needs an apology
+        raises, and has to be heard alone."""
+        now = self._clock.now()
+        async with self._store.transaction():
+            position = await self._position(agent, channel)
+            words: list[str] = []
+            for update in updates:
+                if position.has(update):
+                    words.append("")
+                    continue
+                position = position.after(update)
+                words.append(await self._intake.accept(agent, update, now, typed=False))
+            await self._store.records.set(agent, POSITION.of(channel), position)
         self._poke()
         return words
 

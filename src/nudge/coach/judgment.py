@@ -23,7 +23,7 @@ from nudge.defaults import LONGEST_SILENCE
 from nudge.errors import UsageError
 from nudge.instants import DAY, HOUR, Instant, parse_rfc3339, to_datetime
 from nudge.queue.records import moment, text
-from nudge.text import bare, is_blank
+from nudge.text import bare, is_blank, short
 
 EVENING = time(17, 0)
 
@@ -144,6 +144,7 @@ DECISION_SCHEMA: dict[str, Any] = {
         "action": {"type": "string", "enum": ["message", "heartbeat_ok", "state_update", "read"]},
         "message": {"type": "string"},
         "topic": {"type": "string"},
+        "reason": {"type": "string"},
         "critical": {"type": "boolean"},
         "read": {"type": "array", "items": {"type": "string"}},
         "state_updates": {
@@ -164,7 +165,8 @@ DECISION_SCHEMA: dict[str, Any] = {
 READ_TWICE = "it asked to read twice"
 MOST_READ = 3
 """So many tasks of the schedule a run may read in full."""
-_KEYS = frozenset({"action", "message", "state_updates", "topic", "critical", "read"})
+_KEYS = frozenset({"action", "message", "state_updates", "topic", "critical", "read", "reason"})
+_LONGEST_REASON = 300
 
 
 class Action(StrEnum):
@@ -182,7 +184,8 @@ class Action(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Decision:
     """A heartbeat's outcome. `critical` is the model's claim, `refs` names the tasks it wants to read. `refused` says
-    which state updates were not taken and why, `reason` why an answer was no decision.
+    which state updates were not taken and why, `reason` why an answer was no decision, `because` why the model decided
+    so, in its own words.
 
     >>> parse_decision("HEARTBEAT_OK, all good!", Instant(0)).action
     <Action.SILENCE: 'silence'>
@@ -194,6 +197,7 @@ class Decision:
     refused: tuple[str, ...] = ()
     topic: str = ""
     reason: str = ""
+    because: str = ""
     critical: bool = False
     refs: tuple[str, ...] = ()
 
@@ -257,6 +261,7 @@ def _decision(data: Mapping[str, Any], now: Instant) -> Decision:
         raise _NotADecisionError("action is not message, heartbeat_ok, state_update or read")
     message = _text(data, "message")
     topic = _text(data, "topic")[:LONGEST_TOPIC]
+    because = short(_text(data, "reason"), _LONGEST_REASON)
     given = data.get("state_updates")
     if given is not None and not isinstance(given, Mapping):
         raise _NotADecisionError("state_updates is not an object")
@@ -267,18 +272,19 @@ def _decision(data: Mapping[str, Any], now: Instant) -> Decision:
     if action is Action.READ:
         return Decision(action, refs=_refs(data.get("read")))
     if action is Action.OK:
-        return Decision(action, refused=tuple(f"{name}: nothing was to be done" for name in updates) + refused)
+        undone = tuple(f"{name}: nothing was to be done" for name in updates)
+        return Decision(action, refused=undone + refused, because=because)
     if action is Action.STATE_UPDATE:
         if not updates and not refused:
             raise _NotADecisionError("state_update without state_updates")
-        return Decision(action, state_updates=updates, refused=refused)
+        return Decision(action, state_updates=updates, refused=refused, because=because)
     if is_blank(message):
         raise _NotADecisionError("the message is empty")
     if len(message) > LONGEST_MESSAGE:
         raise _NotADecisionError(f"the message has {len(message)} characters, more than {LONGEST_MESSAGE}")
     if bare(OK_WORD) in bare(message):
         raise _NotADecisionError(f"the message says {OK_WORD}")
-    return Decision(action, message, updates, refused, topic, critical=bool(critical))
+    return Decision(action, message, updates, refused, topic, because=because, critical=bool(critical))
 
 
 def _refs(given: object) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 from nudge.backoff import TABLE, Policy, delay
 from nudge.clock import Clock
@@ -22,6 +22,8 @@ TYPING_EVERY_SECONDS = 4.0
 """The sign fades after some seconds, so it is shown again."""
 _TYPING_TIMES = 30
 _TRIES = 3
+TOGETHER = 20
+"""Updates that share a commit, where many wait. More would keep everything else waiting for longer than a moment."""
 
 
 class Polling:
@@ -62,11 +64,25 @@ class Polling:
             self._commands_offered = True
         cursor = await self._listener.cursor(self._agent, self._channel.name)
         updates = await self._channel.updates(cursor, LONG_POLL_SECONDS)
-        for update in updates.inbound:
-            await self._handle(update)
-            cursor = update.cursor
+        for some in batched(updates.inbound, TOGETHER):
+            await self._handle_together(some)
+            cursor = some[-1].cursor
         if updates.cursor != cursor:
             await self._listener.move_on(self._agent, self._channel.name, cursor, updates.cursor)
+
+    async def _handle_together(self, updates: Sequence[Inbound]) -> None:
+        """In one commit. If anything goes wrong nothing is written, and each is handled alone."""
+        if len(updates) > 1:
+            try:
+                words = await self._listener.hear_together(self._agent, updates, self._channel.name)
+            except Exception as error:
+                log.info("One by one: %s", redact(str(error) or type(error).__name__))
+            else:
+                for update, said in zip(updates, words, strict=True):
+                    self._show_noticed(update, said)
+                return
+        for update in updates:
+            await self._handle(update)
 
     async def _handle(self, update: Inbound) -> None:
         """If the store fails, wait for it. Any other error is a bug: after three tries the update is skipped, and the
@@ -86,6 +102,9 @@ class Polling:
                 await self._pause(error)
             else:
                 break
+        self._show_noticed(update, words)
+
+    def _show_noticed(self, update: Inbound, words: str) -> None:
         if update.button is not None:
             self._start(f"button {update.id}", lambda: self._channel.acknowledge(update, words))
         elif self._channel.capabilities.typing and "typing" not in self._beside:
@@ -124,3 +143,9 @@ class Polling:
         log.log(logging.INFO if lasting else logging.WARNING, "Retrying in %.0f s: %s", seconds, words)
         self._failures += 1
         await self._clock.sleep(seconds)
+
+
+def batched(updates: Sequence[Inbound], size: int) -> Iterator[Sequence[Inbound]]:
+    """In order, at most that many at a time."""
+    for start in range(0, len(updates), size):
+        yield updates[start : start + size]

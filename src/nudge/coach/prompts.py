@@ -98,7 +98,8 @@ ANSWER_RULE = (
     "Answer with exactly HEARTBEAT_OK or with one JSON object of the form you are given, and nothing else: no words "
     "around it, no code fence. Anything else is thrown away. topic may name in a word or two what a message is about; "
     "the same words on the same topic do not go out twice in a day. critical: true is for what cannot wait and would "
-    "do harm if unsaid; it is believed three times a day. state_updates may only hold bedtime_nudge_sent: true, "
+    "do harm if unsaid; it is believed three times a day. reason says in one sentence why you decided so; the person "
+    "can look it up. state_updates may only hold bedtime_nudge_sent: true, "
     "morning_brief_sent: true and quiet_mode_until: a time with its offset, at most a day ahead: until then "
     "you keep your own ideas to yourself. The person's reminders still come."
 )

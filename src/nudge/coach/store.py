@@ -12,6 +12,7 @@ from nudge.spending.store import SpendingStore
 
 if TYPE_CHECKING:
     from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
+    from nudge.progress.tables import SessionTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class Trace:
 class CoachStore(ReminderStore, SpendingStore, Protocol):
     """What the coach needs of the store."""
 
+    @property
+    def sessions(self) -> SessionTable: ...
     @property
     def conversations(self) -> ConversationTable: ...
     @property

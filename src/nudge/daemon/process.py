@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from datetime import tzinfo
 from pathlib import Path
@@ -50,7 +50,11 @@ from nudge.stores.store import SqlStore
 log = logging.getLogger("nudge.daemon")
 
 
-async def serve(config: Config, *, terminal: bool = False) -> int:
+Door = Callable[[Config, Daemon], Coroutine[Any, Any, None]]
+"""A way in for other programs, which runs beside the daemon until it is cancelled."""
+
+
+async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door] = ()) -> int:
     """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
     clock = SystemClock()
     home = config.home
@@ -71,7 +75,7 @@ async def serve(config: Config, *, terminal: bool = False) -> int:
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, lock, news, terminal=terminal)
+                return await _run(config, store, clock, lock, news, terminal=terminal, doors=doors)
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -143,7 +147,14 @@ REPLACED = (
 
 
 async def _run(
-    config: Config, store: SqlStore, clock: SystemClock, lock: HomeLock, news: str, *, terminal: bool
+    config: Config,
+    store: SqlStore,
+    clock: SystemClock,
+    lock: HomeLock,
+    news: str,
+    *,
+    terminal: bool,
+    doors: Sequence[Door],
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
@@ -186,6 +197,7 @@ async def _run(
 
     endpoints = dict(ChatEndpoints(daemon, agent, channel).endpoints())
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
+    companions += [door(config, daemon) for door in doors]
     if isinstance(store.database, SqliteDatabase):
         keeper = DatabaseKeeper(store.database, config.home.copies, clock, store.feed.add, start_again)
         companions.append(keeper.run())

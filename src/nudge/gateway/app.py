@@ -53,10 +53,11 @@ _ONCE = ("host", "content-length", "transfer-encoding", "authorization", "x-api-
 
 @dataclass(frozen=True, slots=True)
 class GatewayOptions:
-    """`hosts` are the names that a client may use for us; a page in a browser that was led here uses another. With
-    `tokens_required` a path alone proves nothing. `token` is one that counts for this process, for `agent`."""
+    """`hosts` are the names that a client may use for us (None: any); a page in a browser that was led here uses
+    another. With `tokens_required` a path alone proves nothing. `token` is one that counts for this process, for
+    `agent`."""
 
-    hosts: Collection[str] = ("127.0.0.1", "localhost", "[::1]")
+    hosts: Collection[str] | None = ("127.0.0.1", "localhost", "[::1]")
     tokens_required: bool = False
     agent: str = ""
     token: str = ""
@@ -209,7 +210,8 @@ class Exchange:
             raise UsageError("A request has a content-length or a transfer-encoding, not both.")
         host = self._headers.get("host", "")
         name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
-        if name.lower() not in self._gateway.options.hosts:
+        hosts = self._gateway.options.hosts
+        if hosts is not None and name.lower() not in hosts:
             raise GatewayError(421, "This gateway does not answer to that name.", next_step="Use its address.")
 
     def _route(self) -> Route:

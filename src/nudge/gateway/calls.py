@@ -1,6 +1,6 @@
 """What a model call asks for, read from its raw body: the model, the limit of its answer, and the most it can cost.
 
-The body goes on as it came. Only the number of its token limit is ever replaced, in place, so nothing is written anew.
+The body goes on as it came. Only the number of its token limit is ever replaced, in place.
 """
 
 from __future__ import annotations

@@ -41,6 +41,16 @@ class LoggedCall:
         return 0 < self.granted < self.asked
 
 
+@dataclass(frozen=True, slots=True)
+class RunTotal:
+    """What the calls of a run came to. `refused` are those that were not made for lack of money."""
+
+    calls: int
+    refused: int
+    use: TokenUse
+    cost: Micros
+
+
 class CallTable:
     def __init__(self, database: Database) -> None:
         self._db = database
@@ -59,6 +69,13 @@ class CallTable:
             "gateway_calls_recent", {"agent": agent, "run": run, "below": pattern, "limit": limit}
         )
         return [_call(row) for row in rows]
+
+    async def total(self, agent: str, run: str) -> RunTotal:
+        """The sum of a run and of what is below it."""
+        row = await self._db.one("gateway_calls_total", {"agent": agent, "run": run, "below": _below(run)})
+        assert row is not None
+        use = TokenUse(int(row["input"]), int(row["output"]), int(row["cache_read"]), int(row["cache_write"]))
+        return RunTotal(int(row["calls"]), int(row["refused"]), use, int(row["cost"]))
 
     async def run_known(self, agent: str, run: str) -> bool:
         """Whether money was ever held for this run of the agent, or for anything below it."""

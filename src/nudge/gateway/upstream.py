@@ -38,7 +38,7 @@ _READABLE = ("gzip", "deflate", "identity")
 
 
 class Upstreams:
-    """The services, by provider. Redirects are handed to the client: nobody but the operator says whom we call."""
+    """The services, by provider. Redirects go to the client: only the operator decides which service is called."""
 
     def __init__(self, addresses: Mapping[str, str], keys: Mapping[str, str]) -> None:
         self.addresses = {**PROVIDERS, **addresses}

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nudge.defaults import (
     DAY_STARTS,
+    GATEWAY_HOST,
+    GATEWAY_PORT,
     HEARTBEAT,
     LONGEST_SILENCE,
     MOST_PING_CAPACITY,
@@ -38,6 +40,7 @@ from nudge.home.config_values import (
     SWITCH,
     TEXT,
     TIERS,
+    UPSTREAMS,
     USER_IDS,
     WEIGHTS,
     WINDOWS,
@@ -164,6 +167,16 @@ class WorkerSection(NamedTuple):
     keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
 
 
+class GatewaySection(NamedTuple):
+    """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
+    services behind it, by provider."""
+
+    enabled: Annotated[bool, FLAG] = False
+    host: Annotated[str, TEXT] = GATEWAY_HOST
+    port: Annotated[int, whole(1, 65_535)] = GATEWAY_PORT
+    upstreams: Annotated[Mapping[str, str], UPSTREAMS] = _NOTHING
+
+
 class Environment(Mapping[str, str]):
     """The values of `.env` and the environment by name. Shows which there are, and no value."""
 
@@ -205,6 +218,7 @@ SECTIONS: Mapping[str, Any] = {
     "coach": CoachSection,
     "spending": SpendingSection,
     "worker": WorkerSection,
+    "gateway": GatewaySection,
 }
 
 
@@ -224,6 +238,7 @@ class Config(NamedTuple):
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()
     worker: WorkerSection = WorkerSection()
+    gateway: GatewaySection = GatewaySection()
 
     @property
     def database_url(self) -> str:

@@ -20,6 +20,7 @@ Report = Callable[[KeyPath, str], None]
 """Told where a mistake is and what it is."""
 
 _LONGEST_SHOWN = 60
+_ADDRESS = r"https?://[^\s/?#]+\S*"
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
@@ -243,6 +244,16 @@ def _weight_words(value: str | int | Decimal) -> str | int | float:
     return float(value) if isinstance(value, Decimal) else value
 
 
+def _address(value: Any) -> str:
+    if not re.fullmatch(_ADDRESS, _text(value)):
+        raise ValueError
+    return str(value)
+
+
+def _providers() -> Collection[str]:
+    return ("anthropic", "openai")
+
+
 def _purposes() -> Collection[str]:
     from nudge.spending.routing import DEFAULT, PURPOSES
 
@@ -263,8 +274,11 @@ USER_IDS = ListOf(
 MODEL_OF_PURPOSE = TableOf(Kind("the id of a model", _some_text), "a table of purposes and models", _purposes)
 TIERS = TableOf(MODEL_OF_PURPOSE, "a table of tiers")
 WINDOWS = TableOf(MONEY, "a table of tiers and amounts")
+UPSTREAMS = TableOf(
+    Kind("an address that begins with https:// or http://", _address), "a table of providers and addresses", _providers
+)
 WEIGHTS = TableOf(Kind("a number", _weight, _weight_words), "a table of weights")
 
 KEY = matching(r"[!-~]+", "a key without spaces")
 BOT_TOKEN = matching(r"[0-9]+:[A-Za-z0-9_-]+", "a bot token (digits, a colon, letters)")
-ADDRESS = matching(r"https?://[^\s/?#]+\S*", "an address that begins with https:// or http://")
+ADDRESS = matching(_ADDRESS, "an address that begins with https:// or http://")

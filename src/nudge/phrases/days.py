@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from nudge.phrases.durations import read_duration
+from nudge.phrases.clocks import read_duration
 from nudge.phrases.pieces import (
     LONGEST_MONTHS,
     Day,

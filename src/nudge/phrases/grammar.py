@@ -14,6 +14,7 @@ from typing import Final
 from nudge.instants import as_instant
 from nudge.phrases.clocks import (
     read_clocks,
+    read_from_now,
     read_part,
     read_part_of_today,
     read_same_time,
@@ -21,7 +22,6 @@ from nudge.phrases.clocks import (
     read_window,
 )
 from nudge.phrases.days import read_date, read_day
-from nudge.phrases.durations import read_from_now
 from nudge.phrases.pieces import (
     Clock,
     Day,

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from nudge.instants import DAY, HOUR
+from nudge.phrases.clocks import read_duration, read_number_word
 from nudge.phrases.days import checked_monthday, read_date, read_holiday, read_ordinal
-from nudge.phrases.durations import read_duration, read_number_word
 from nudge.phrases.pieces import Freq, Interval, Rule, Shift
 from nudge.phrases.reader import RULE_EXAMPLES, Reader, Refused
 from nudge.phrases.result import nth

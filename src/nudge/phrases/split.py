@@ -18,10 +18,9 @@ from nudge.phrases.asking import (
     without_symbols,
     without_thanks,
 )
-from nudge.phrases.clocks import read_clocks
+from nudge.phrases.clocks import read_clocks, read_duration, read_from_now
 from nudge.phrases.dateparser_gate import translate
 from nudge.phrases.days import read_day
-from nudge.phrases.durations import read_duration, read_from_now
 from nudge.phrases.grammar import Reading, read, read_any
 from nudge.phrases.reader import REMINDER_EXAMPLES, Question, Reader, Refused, Unread, refusal, shown, unclear
 from nudge.phrases.recurrence import read_recurring

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import Instant, Moment, Zone, as_instant, local_date, start_of_day, zone_of
 from nudge.phrases.asking import Asking, Force, asking_at_start, has_link, without_asking_at_end, words_of
-from nudge.phrases.durations import read_duration, refuse_lone_number
+from nudge.phrases.clocks import read_duration, refuse_lone_number
 from nudge.phrases.grammar import read, read_any
 from nudge.phrases.pieces import Clock
 from nudge.phrases.reader import DURATION_EXAMPLES, Question, Reader, Refused, Unread, refusal, unclear

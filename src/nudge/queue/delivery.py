@@ -11,14 +11,14 @@ possible repeat; chatter is not. Each part of a long message is noted when it ar
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from nudge.backoff import Policy
 from nudge.durations import format_duration
 from nudge.errors import ChannelUnavailableError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.queue.channel import REPEAT_MARK, Button, Channel, OnPart, Outbound, typed_buttons
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outbox import LATENESS, Drop, Message, Sending, Wait
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.store import QueueStore
@@ -82,6 +82,19 @@ class Progress:
         return Progress((*self.parts, part))
 
 
+@dataclass(slots=True)
+class Turn:
+    """One firing's way through the outbox. `seen` is the last message that was looked at, `held` are those that have to
+    wait, by until when. `arrived` has been sent and is stored with the next step."""
+
+    firing: Firing
+    channel: Channel
+    seen: int = 0
+    sent: int = 0
+    held: dict[int, Instant] = field(default_factory=dict)
+    arrived: tuple[Message, tuple[str, ...]] | None = None
+
+
 async def _no_objection(message: Message, now: Instant) -> None:
     return None
 
@@ -116,13 +129,19 @@ class Delivery:
             async with firing.settle():
                 await self._store.timers.ensure(deliver_timer(agent, firing.now))
             return
-        channel = self._channel_of(agent)
-        held: dict[int, Instant] = {}
-        for message in await self._ready(agent, firing, held):
-            until = await self._send(message, channel, firing)
-            if until is not None:
-                held[message.id] = until
+        turn = Turn(firing, self._channel_of(agent))
+        try:
+            while turn.sent < AT_ONCE and (ready := await self._ready(agent, turn)):
+                for message in ready:
+                    await self._send(message, turn)
+            await self._settle(agent, turn)
+        finally:
+            await self._note_arrival(turn)
+
+    async def _settle(self, agent: str, turn: Turn) -> None:
+        firing, held = turn.firing, turn.held
         async with firing.settle() as settlement:
+            await self._write_arrival(turn)
             if firing.failures:
                 settlement.outcome(Result.FAILED, "Nothing was sent. Every message has its own outcome.")
             # In the same transaction that removes the timer: a message posted meanwhile is not forgotten.
@@ -130,25 +149,27 @@ class Delivery:
                 await self._store.timers.ensure(deliver_timer(agent, firing.now))
             if held:
                 await self._store.timers.set(held_timer(agent, min(held.values())))
+        self._forget_arrival(turn)
 
-    async def _ready(self, agent: str, firing: Firing, held: dict[int, Instant]) -> list[Message]:
-        """What may go out now. What has to wait is noted in `held`. What is no longer of use ends here, before anything
-        is sent: it is shown as missed also while the channel is away."""
+    async def _ready(self, agent: str, turn: Turn) -> list[Message]:
+        """What may go out now and was not looked at in this turn. What has to wait is noted. What is no longer of use
+        ends here, before anything is sent: it is shown as missed also while the channel is away."""
         ready: list[Message] = []
-        async for message in self._open(agent):
-            match await self._objection(message, firing.now):
+        async for message in self._open(agent, turn.seen):
+            turn.seen = message.id
+            turn.firing.worked = True
+            match await self._objection(message, turn.firing.now):
                 case Wait(until):
-                    held[message.id] = until
+                    turn.held[message.id] = until
                 case Drop() as drop:
-                    await self._drop(message, firing, drop)
+                    await self._drop(message, turn.firing, drop)
                 case _:
                     ready.append(message)
             if len(ready) == AT_ONCE:
                 break
         return ready
 
-    async def _open(self, agent: str) -> AsyncIterator[Message]:
-        after = 0
+    async def _open(self, agent: str, after: int = 0) -> AsyncIterator[Message]:
         while page := await self._store.outbox.pending(agent, AT_ONCE, after=after):
             for message in page:
                 yield message
@@ -173,25 +194,28 @@ class Delivery:
             return Drop(missed=True)
         return found
 
-    async def _send(self, message: Message, channel: Channel, firing: Firing) -> Instant | None:
-        """Send one message, or what is missing of it. Returns until when it stands aside, if it does; raises if the
-        lane has to pause."""
+    async def _send(self, message: Message, turn: Turn) -> None:
+        """Send one message, or what is missing of it; raises if the lane has to pause."""
+        channel, firing = turn.channel, turn.firing
         progress = self._unstored.get(message.id) or Progress.of(message)
         if progress.whole:
-            await self._sent(message, progress.parts, firing)
-            return None
+            await self._note_arrival(turn)
+            turn.arrived = message, progress.parts
+            return
         if progress.unsure and not message.asked:
             reason = message.error or STOPPED
             await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{reason} It is not sent again.")
-            return None
+            return
         if firing.failures and not message.asked:
             await self._await_return(channel, firing)
         if progress.unsure:
             message = replace(message, possibly_repeated=True, error=message.error or STOPPED)
         async with firing.fenced():
+            await self._write_arrival(turn)
             await self._store.outbox.mark(
                 message.id, Sending.SENDING, error=message.error, possibly_repeated=message.possibly_repeated
             )
+        self._forget_arrival(turn)
         self._unstored.pop(message.id, None)
         message = replace(message, attempts=message.attempts + 1)
 
@@ -210,10 +234,14 @@ class Delivery:
             self._unstored[message.id] = progress
             raise
         except Exception as error:
-            return await self._set_back(message, progress, firing, error)
+            until = await self._set_back(message, progress, firing, error)
+            if until is not None:
+                turn.held[message.id] = until
+            return
         firing.progressed = True
-        await self._sent(message, receipt.message_ids, firing)
-        return None
+        turn.sent += 1
+        turn.arrived = message, receipt.message_ids
+        self._unstored[message.id] = Progress(receipt.message_ids, whole=True)
 
     async def _await_return(self, channel: Channel, firing: Firing) -> None:
         """Ask a channel that was away whether it is back, before chatter is sent: one attempt that leaves it open
@@ -226,22 +254,32 @@ class Delivery:
         except NudgeError:
             return  # the sending itself will say what is wrong
 
-    async def _sent(self, message: Message, receipt: tuple[str, ...], firing: Firing) -> None:
+    async def _note_arrival(self, turn: Turn) -> None:
         """Not fenced: it was sent, whoever holds the lane now."""
-        waited = firing.now - message.created_at
+        if turn.arrived is not None:
+            async with self._store.transaction():
+                await self._write_arrival(turn)
+            self._forget_arrival(turn)
+
+    def _forget_arrival(self, turn: Turn) -> None:
+        """The store knows it."""
+        if turn.arrived is not None:
+            self._unstored.pop(turn.arrived[0].id, None)
+            turn.arrived = None
+
+    async def _write_arrival(self, turn: Turn) -> None:
+        """Part of the caller's transaction: the next message is under way, or the turn ends, in the same commit."""
+        if turn.arrived is None:
+            return
+        (message, receipt), now = turn.arrived, turn.firing.now
+        waited = now - message.created_at
         words = f"Sent {format_duration(waited // SECOND * SECOND)} after it was ready." if waited >= FRESH else ""
         if message.error:
             marked = ", marked as a possible repeat" if message.possibly_repeated else ""
             words = f"{message.error} Sent on attempt {message.attempts}{marked}."
-        try:
-            async with self._store.transaction():
-                await self._store.outbox.mark(message.id, Sending.SENT, sent_at=firing.now, receipt=receipt)
-                if words:
-                    await self._note(message, words, late=waited >= FRESH)
-        except StoreError:
-            self._unstored[message.id] = Progress(receipt, whole=True)
-            raise
-        self._unstored.pop(message.id, None)
+        await self._store.outbox.mark(message.id, Sending.SENT, sent_at=now, receipt=receipt)
+        if words:
+            await self._note(message, words, late=waited >= FRESH)
 
     async def _set_back(self, message: Message, progress: Progress, firing: Firing, error: Exception) -> Instant | None:
         """Write what the error means for the message, and raise the error if the lane has to pause."""

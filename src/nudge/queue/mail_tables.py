@@ -82,6 +82,10 @@ class LetterTable:
         """Let a letter be unread again; False where a newer one of its topic has come meanwhile and stands for it."""
         return await self._db.run("letters_put_back", {"id": letter_id}) > 0
 
+    async def recent(self, agent: str | None = None, limit: int = 50) -> Sequence[Letter]:
+        """Read and unread ones, the newest first."""
+        return [_letter(row) for row in await self._db.all("letters_recent", {"agent": agent, "limit": limit})]
+
     async def delete_topic(self, agent: str, topic: str) -> None:
         """For good, read ones too."""
         await self._db.run("letters_delete_topic", {"agent": agent, "topic": topic})

@@ -15,6 +15,7 @@ class Result(StrEnum):
 
     FIRED = "fired"
     FIRED_LATE = "fired-late"
+    SILENT = "silent"
     SKIPPED = "skipped"
     SUPPRESSED = "suppressed"
     DEFERRED = "deferred"
@@ -26,6 +27,7 @@ class Result(StrEnum):
 MEANING: Mapping[Result, str] = {
     Result.FIRED: "It fired on time.",
     Result.FIRED_LATE: "It fired, later than it was due.",
+    Result.SILENT: "It looked, and had nothing to say.",
     Result.SKIPPED: "Its condition said no.",
     Result.SUPPRESSED: "A rule of restraint held it back for good.",
     Result.DEFERRED: "A rule of restraint moved it to a later time.",

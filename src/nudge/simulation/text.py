@@ -68,7 +68,11 @@ def lines_of(events: Iterable[Event]) -> Iterator[Line]:
 
 def is_silent(event: Event) -> bool:
     """A heartbeat that came to nothing: judged and found nothing to say, or nothing had changed."""
-    return isinstance(event, Ended) and event.kind == HEARTBEAT and event.result in (*_SPOKE, Result.SKIPPED)
+    return (
+        isinstance(event, Ended)
+        and event.kind == HEARTBEAT
+        and event.result in (*_SPOKE, Result.SILENT, Result.SKIPPED)
+    )
 
 
 def _is_told(event: Event, spoken: set[tuple[str, Instant | None]]) -> bool:

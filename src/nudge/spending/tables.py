@@ -48,6 +48,11 @@ class LedgerTable:
         row = await self._db.one("holds_get", {"attempt_id": attempt_id})
         return _hold(row) if row else None
 
+    async def recent_holds(self, agent: str | None, limit: int) -> Sequence[tuple[str, str, str, str]]:
+        """The last ones: attempt, agent, state and purpose."""
+        rows = await self._db.all("holds_recent", {"agent": agent, "limit": limit})
+        return [(row["attempt_id"], row["agent"], row["state"], row["purpose"]) for row in rows]
+
     async def lock_hold(self, attempt_id: str) -> HoldRow | None:
         row = await self._db.one("holds_lock", {"attempt_id": attempt_id})
         return _hold(row) if row else None

@@ -1,7 +1,7 @@
 """Driving the fake Bot API from another process.
 
 POST /control/push    {"kind": "say" | "edit" | "forward" | "press" | "say_in_group" | "post_in_channel", "text": …}
-                      or {"kind": "raw", "update": {…}}; answers {"update_id": …}
+                      or {"kind": "raw", "update": {…}}; answers {"update_id": …}; "times": N makes N of them
 POST /control/fault   {"kind": "status", "status": 429, "retry_after": 3, "on": "sendMessage", "times": 1}
 POST /control/heal    no fault that is still queued is played
 POST /control/rival   {"active": true}: every poll ends with 409
@@ -30,14 +30,15 @@ _PUSHES = frozenset({"say", "edit", "forward", "press", "say_in_group", "post_in
 def routes(telegram: FakeTelegram) -> list[Route]:
     async def push(request: Request) -> Response:
         wanted: dict[str, Any] = await request.json()
-        kind = wanted.pop("kind", "say")
-        if kind == "raw":
-            number = telegram.push(wanted["update"], unfiltered=bool(wanted.get("unfiltered")))
-        elif kind in _PUSHES:
-            words = wanted.pop("data" if kind == "press" else "text")
-            number = getattr(telegram, kind)(words, **wanted)
-        else:
-            return JSONResponse({"error": f"There is no kind {kind!r}.", "kinds": sorted(_PUSHES)}, status_code=400)
+        kind, times = wanted.pop("kind", "say"), int(wanted.pop("times", 1))
+        words = wanted.pop("data" if kind == "press" else "text", "")
+        for _ in range(times):
+            if kind == "raw":
+                number = telegram.push(wanted["update"], unfiltered=bool(wanted.get("unfiltered")))
+            elif kind in _PUSHES:
+                number = getattr(telegram, kind)(words, **wanted)
+            else:
+                return JSONResponse({"error": f"There is no kind {kind!r}.", "kinds": sorted(_PUSHES)}, status_code=400)
         return JSONResponse({"update_id": number})
 
     async def fault(request: Request) -> Response:

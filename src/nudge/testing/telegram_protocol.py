@@ -142,12 +142,13 @@ class BotApi:
     def _confirm(self, offset: int) -> None:
         state = self.state
         if offset < 0:
-            left = state.pending[offset:]
+            done, left = state.pending[:offset], state.pending[offset:]
         elif offset <= state.next_update + 10:
-            left = [update for update in state.pending if _number(update) >= offset]
+            done = [update for update in state.pending if _number(update) < offset]
+            left = [update for update in state.pending if _number(update) >= offset] if done else state.pending
         else:
             return
-        state.confirmed += [update for update in state.pending if update not in left]
+        state.confirmed += done
         state.pending = left
 
     async def _send_message(self, params: Mapping[str, Any], request: Request) -> dict[str, Any]:

@@ -69,6 +69,7 @@ class TelegramClient:
         self._token = token
         self._api_base = api_base.rstrip("/")
         self._http: httpx2.AsyncClient | None = None
+        self._urls: dict[str, httpx2.URL] = {}  # by method: reading a URL takes as long as the rest of a call
 
     def __repr__(self) -> str:
         return f"TelegramClient({self._api_base!r})"
@@ -80,7 +81,7 @@ class TelegramClient:
         http = self._client()
         try:
             async with asyncio.timeout(deadline):
-                response = await http.post(f"{self._api_base}/{method}", json=params)
+                response = await http.post(self._url(method), json=params)
             return self._result(response)
         except TimeoutError:
             error = StalledError(f"Telegram did not answer {method} within {deadline:g} s.", maybe_sent=True)
@@ -101,6 +102,11 @@ class TelegramClient:
         http, self._http = self._http, None
         if http is not None:
             await http.aclose()
+
+    def _url(self, method: str) -> httpx2.URL:
+        if method not in self._urls:
+            self._urls[method] = httpx2.URL(f"{self._api_base}/{method}")
+        return self._urls[method]
 
     def _client(self) -> httpx2.AsyncClient:
         if self._http is None:
@@ -129,16 +135,20 @@ class TokenTransport(httpx2.AsyncBaseTransport):
     def __init__(self, token: str, api_base: str) -> None:
         self._prefix = f"/bot{token}"
         self._wire = httpx2.AsyncHTTPTransport(verify=tls_context(), proxy=_proxy_of(httpx2.URL(api_base)))
+        self._urls: dict[str, httpx2.URL] = {}  # by path
 
     def __repr__(self) -> str:
         return "TokenTransport(<token>)"
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        base, _, method = request.url.path.rpartition("/")
+        path = request.url.path
+        if path not in self._urls:
+            base, _, method = path.rpartition("/")
+            self._urls[path] = request.url.copy_with(path=f"{base}{self._prefix}/{method}")
         return await self._wire.handle_async_request(
             httpx2.Request(
                 request.method,
-                request.url.copy_with(path=f"{base}{self._prefix}/{method}"),
+                self._urls[path],
                 headers=request.headers,
                 stream=request.stream,
                 extensions=request.extensions,

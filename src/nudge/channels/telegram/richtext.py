@@ -83,6 +83,8 @@ Entity(style=<Style.CODE: 'code'>, start=7, end=12, value='')))
 
 def utf16_before(text: str) -> list[int]:
     """How many UTF-16 code units come before each character, followed by the whole length."""
+    if text.isascii():
+        return list(range(len(text) + 1))
     return list(accumulate((2 if ord(character) > 0xFFFF else 1 for character in text), initial=0))
 
 

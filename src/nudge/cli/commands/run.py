@@ -31,4 +31,9 @@ def run(args: argparse.Namespace) -> int:
 
     from nudge.daemon.process import serve
 
-    return asyncio.run(serve(config, terminal=args.terminal))
+    doors = []
+    if config.gateway.enabled:
+        from nudge.gateway.run import beside_daemon
+
+        doors.append(beside_daemon)
+    return asyncio.run(serve(config, terminal=args.terminal, doors=doors))

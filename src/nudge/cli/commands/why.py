@@ -2,7 +2,8 @@
 
 nudge why                the last five occurrences
 nudge why 42             outcome #42 of the log
-nudge why r-a1b2c3       the last ones of a reminder or routine, by id or name
+nudge why stretch        a reminder, routine, timer, message, letter, session, agent or hold, by id, name or words
+nudge why "message 7"    the message with that number; the same with letter and outcome
 nudge why 15:00          what was due around that time
 """
 
@@ -15,7 +16,8 @@ from nudge.cli.context import Context
 from nudge.cli.log_lines import named, outcome_json
 from nudge.cli.past_time import parse_past
 from nudge.cli.render import RESULT_COLOURS, full_time, note, number_from, out, out_json, painted, span
-from nudge.errors import NotFoundError, NudgeError
+from nudge.coach.explain import Explanation, Thing, explain
+from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import MEANING, Outcome
@@ -23,11 +25,10 @@ from nudge.stores.store import SqlStore
 from nudge.text import plain
 
 _AROUND = 15 * MINUTE
-_MOST_DIGITS = 18  # more than any row has
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", nargs="?", metavar="ID|TIME", help="an outcome's number, a reminder, or a time")
+    parser.add_argument("what", nargs="?", metavar="WHAT", help="an id, a name, words, or a time")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
     parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default: 5)")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -36,19 +37,26 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     context = Context(args)
 
-    async def read(store: SqlStore) -> Sequence[Outcome]:
+    async def read(store: SqlStore) -> Explanation:
         await _say_if_nobody_looks(store, context)
         return await _find(store, args, context)
 
-    rows = context.with_store(read)
+    found = context.with_store(read)
     if args.json:
-        out_json([{**outcome_json(row), "meaning": MEANING[row.result]} for row in rows])
+        rows = [{**outcome_json(row), "meaning": MEANING[row.result]} for row in found.rows]
+        out_json(rows or [_thing_json(found.thing)] if found.thing else rows)
         return 0
-    if not rows:
+    if found.thing is not None and not found.rows:
+        out(f"{found.thing.title} of {found.thing.agent}: nothing has been due.\n    now   {plain(found.thing.text)}")
+    elif not found.rows:
         out("Nothing has been due yet.")
-    for row in rows:
+    for row in found.rows:
         out(_explained(row, context))
     return 0
+
+
+def _thing_json(thing: Thing) -> dict[str, str]:
+    return {"type": thing.kind, "id": thing.id, "agent": thing.agent, "name": thing.name, "text": thing.text}
 
 
 async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
@@ -60,30 +68,36 @@ async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
             note("Something is due, but no daemon runs here. Start it with 'nudge run'.")
 
 
-async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Sequence[Outcome]:
+async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Explanation:
     what: str | None = args.what
     await Agents(store).require_known(args.agent)
     if what is None:
-        return await store.outcomes.recent(agent=args.agent, limit=args.limit)
-    number = what.removeprefix("#")
-    if number.isdecimal() and len(number) <= _MOST_DIGITS and (row := await store.outcomes.by_id(int(number))):
-        return [row]
-    if rows := await store.outcomes.recent(agent=args.agent, key=what, limit=args.limit):
-        return rows
-    if rows := await store.outcomes.recent(agent=args.agent, key=f"reminder:{what}", limit=args.limit):
-        return rows
-    for one in await store.reminders.named(what, args.agent) or await store.reminders.named_ended(what):
-        if rows := await store.outcomes.recent(agent=one.agent, key=one.key, limit=args.limit):
-            return rows
-    try:
-        around = parse_past(what, context.now, context.zone)
-    except NudgeError:
+        return Explanation(await store.outcomes.recent(agent=args.agent, limit=args.limit))
+    found = await explain(store, what, args.agent, limit=args.limit, words=False)
+    if not found.found:
+        try:
+            around = parse_past(what, context.now, context.zone)
+        except NudgeError:
+            found = await explain(store, what, args.agent, limit=args.limit)
+        else:
+            return Explanation(await _around(store, around, args.agent, context))
+    if found.choices:
+        shown = "\n".join(f"  {one.title} of {one.agent}" for one in found.choices)
+        raise UsageError(
+            f"{what!r} matches several things:\n{shown}", next_step=f"For example: nudge why {found.choices[0].id}"
+        )
+    if not found.found:
+        near = f" Near it: {', '.join(found.near)}." if found.near else ""
         raise NotFoundError(
-            f"{what!r} matches no outcome, no reminder and no time.",
+            f"{what!r} matches no outcome, no reminder, nothing else with an id, and no time.{near}",
             next_step="See 'nudge log' for numbers and ids, or give a time such as 15:00.",
-        ) from None
+        )
+    return found
+
+
+async def _around(store: SqlStore, around: Instant, agent: str | None, context: Context) -> Sequence[Outcome]:
     since, until = Instant(around - _AROUND), Instant(around + _AROUND)
-    rows = await store.outcomes.around(since, until, agent=args.agent)
+    rows = await store.outcomes.around(since, until, agent=agent)
     if not rows:
         raise NotFoundError(
             f"Nothing was due within a quarter of an hour of {full_time(around, context.zone)}.",

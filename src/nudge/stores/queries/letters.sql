@@ -31,3 +31,6 @@ SELECT * FROM letters WHERE id = :id
 
 -- name: letters_delete_topic
 DELETE FROM letters WHERE agent = :agent AND topic = :topic AND topic <> ''
+
+-- name: letters_recent
+SELECT * FROM letters WHERE CAST(:agent AS TEXT) IS NULL OR agent = :agent ORDER BY id DESC LIMIT :limit

@@ -132,3 +132,7 @@ WHERE agent = :agent AND session = :session AND number > :after ORDER BY number 
 
 -- name: sessions_last_task
 SELECT last_task FROM sessions WHERE agent = :agent AND last_task <> '' ORDER BY updated_at DESC, id LIMIT 1
+
+-- name: holds_recent
+SELECT attempt_id, agent, state, purpose FROM holds WHERE CAST(:agent AS TEXT) IS NULL OR agent = :agent
+ORDER BY made_at DESC, attempt_id LIMIT :limit

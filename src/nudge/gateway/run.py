@@ -1,0 +1,269 @@
+"""The gateway of a home: inside the daemon, alone, or around one command."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from nudge.clock import Clock, SystemClock
+from nudge.daemon.assemble import Daemon
+from nudge.errors import BudgetExhaustedError, NotFoundError
+from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
+from nudge.gateway.calls import ModelCall
+from nudge.gateway.log import CallTable
+from nudge.gateway.server import address_of, bound, is_loopback, serving
+from nudge.gateway.tokens import PREFIX
+from nudge.gateway.upstream import Upstreams, check_upstream
+from nudge.home.config import Config
+from nudge.home.prices import load_prices
+from nudge.instants import SECOND, Instant
+from nudge.progress.guard import Guard
+from nudge.queue.agents import Agents
+from nudge.spending.governor import Spending
+from nudge.spending.lifecycle import AsleepError
+from nudge.spending.money import Micros, format_money
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
+from nudge.tokens import TokenUse
+
+log = logging.getLogger("nudge.gateway")
+
+LOOK_SECONDS = 5.0
+"""How often a command that waits for money looks whether somebody topped up."""
+_FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+
+
+async def beside_daemon(config: Config, daemon: Daemon) -> None:
+    """Answer beside the daemon, with its money, until cancelled."""
+    async with gateway_of(config, daemon.store, daemon.spending, daemon.clock) as address:
+        log.info("the gateway is at %s", address)
+        await asyncio.Event().wait()
+
+
+async def alone(config: Config, said: Callable[[str], None]) -> int:
+    """Answer until a signal comes. `said` gets the address."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for which in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(which, stop.set)
+    listener = bound(config.gateway.host, config.gateway.port)
+    # Nobody else has this address, so what a gateway held here before is dead.
+    owner = f"gateway {config.home.path} {address_of(listener)}"
+    async with (
+        _money(config, owner) as (store, spending, clock),
+        gateway_of(config, store, spending, clock, listener=listener) as address,
+    ):
+        said(address)
+        await stop.wait()
+    return 0
+
+
+@asynccontextmanager
+async def gateway_of(
+    config: Config,
+    store: SqlStore,
+    spending: Spending,
+    clock: Clock,
+    *,
+    listener: socket.socket | None = None,
+    options: GatewayOptions | None = None,
+    limit: Limit | None = None,
+) -> AsyncIterator[str]:
+    """The gateway of a home for as long as the block runs; gives its address."""
+    section, environment = config.gateway, config.environment
+    names = {"anthropic": "ANTHROPIC", "openai": "OPENAI"}
+    told = {one: environment[f"{name}_BASE_URL"] for one, name in names.items() if f"{name}_BASE_URL" in environment}
+    keys = {one: environment[f"{name}_API_KEY"] for one, name in names.items() if f"{name}_API_KEY" in environment}
+    own = options or (GatewayOptions() if is_loopback(section.host) else GatewayOptions(None, tokens_required=True))
+    listener = listener or bound(section.host, section.port)
+    try:
+        upstreams = Upstreams({**told, **section.upstreams}, keys)
+        for address in upstreams.addresses.values():
+            check_upstream(address, address_of(listener))
+    except BaseException:
+        listener.close()
+        raise
+    prices = load_prices(config.home.path, weights=config.spending.weights)
+    gateway = Gateway(store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit)
+    async with serving(gateway, listener) as address:
+        yield address
+
+
+@asynccontextmanager
+async def _money(config: Config, owner: str = "") -> AsyncIterator[tuple[SqlStore, Spending, Clock]]:
+    clock = SystemClock()
+    store = await open_store(config.database_url)
+    try:
+        await Agents(store).ensure_default(clock.now())
+        spending = Spending(
+            store,
+            clock,
+            prices=load_prices(config.home.path, weights=config.spending.weights),
+            routes=config.spending.routes,
+            plan=config.spending.plan,
+            turn=config.spending.turn,
+            owner=owner,
+        )
+        await spending.start(clock.now())
+        yield store, spending, clock
+    finally:
+        await store.close()
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRun:
+    """A command that runs under an agent's budgets. `budget` and `max_tokens` limit all its calls together. With `wait`
+    it starts when there is money; with `own_key` it uses the keys of the home instead of its own."""
+
+    agent: str
+    command: Sequence[str]
+    budget: Micros | None = None
+    max_tokens: int | None = None
+    wait: bool = False
+    own_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CommandEnded:
+    """How a command ended: its exit code, what it used, and how the agent's day stands."""
+
+    run: str
+    code: int
+    seconds: int
+    calls: int
+    refused: int
+    use: TokenUse
+    cost: Micros
+    percent: int
+    state: str
+
+    @property
+    def tokens(self) -> int:
+        return self.use.prompt + self.use.output
+
+
+async def run_command(config: Config, wanted: CommandRun, waiting: Callable[[AsleepError], None]) -> CommandEnded:
+    """Run a command with a gateway of its own, and come back when it has ended. Raises AsleepError if the agent may not
+    start anything and nobody wants to wait; `waiting` hears of it if somebody does."""
+    run = f"exec-{secrets.token_hex(4)}"
+    async with _money(config) as (store, spending, clock):
+        await Agents(store).get(wanted.agent)
+        began = await _money_is_there(spending, clock, wanted, waiting)
+        if wanted.budget is not None:
+            await spending.open_run(wanted.agent, run, format_money(wanted.budget))
+        token = f"{PREFIX}{wanted.agent}.{secrets.token_urlsafe(32)}"
+        options = GatewayOptions(agent=wanted.agent, token=token)
+        limit = TokenLimit(wanted.max_tokens) if wanted.max_tokens else None
+        listener = bound("127.0.0.1", 0)
+        async with gateway_of(
+            config, store, spending, clock, listener=listener, options=options, limit=limit
+        ) as address:
+            base = f"{address}/agents/{wanted.agent}/runs/{run}"
+            environment = {
+                **os.environ,
+                "ANTHROPIC_BASE_URL": base,
+                "OPENAI_BASE_URL": f"{base}/v1",
+                "NUDGE_AGENT": wanted.agent,
+                "NUDGE_RUN": run,
+                **({"ANTHROPIC_API_KEY": token, "OPENAI_API_KEY": token} if wanted.own_key else {}),
+            }
+            code = await _child(wanted.command, environment)
+        return await _ended(store, spending, clock, wanted.agent, run, code, began)
+
+
+class TokenLimit:
+    """So many tokens for all calls of a run together, counted as a guard counts them: each once."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._guard = Guard(max_tokens=max_tokens)
+
+    async def __call__(self, call: ModelCall) -> Allowed:
+        allowed = self._guard.before_call(call.model, call.input_bound, call.max_tokens, min_tokens=call.least_tokens)
+        if not allowed:
+            raise BudgetExhaustedError(allowed.reason, next_step="Run it again with a larger --max-tokens.")
+
+        def ended(use: TokenUse | None) -> None:
+            if use is None:
+                self._guard.call_failed(call=allowed)
+            else:
+                self._guard.after_call(use, call=allowed)
+
+        return Allowed(allowed.max_tokens, ended)
+
+
+async def _money_is_there(
+    spending: Spending, clock: Clock, wanted: CommandRun, waiting: Callable[[AsleepError], None]
+) -> Instant:
+    told = False
+    while True:
+        now = clock.now()
+        status = await spending.state(wanted.agent, now)
+        if status.state.may_start_task:
+            return now
+        asleep = AsleepError(wanted.agent, status.state, status.refresh_at)
+        if not wanted.wait:
+            raise asleep
+        if not told:
+            waiting(asleep)
+            told = True
+        await clock.sleep(min(LOOK_SECONDS, max(0.0, (status.refresh_at - now) / SECOND) + 0.1))
+
+
+async def _child(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run the command on our terminal, hand it our signals, and give its exit code; 128 and more is a signal.
+
+    A Ctrl-C on a terminal reaches the command by itself. It decides what that means, so we only go on waiting."""
+    process: asyncio.subprocess.Process | None = None
+    early: list[signal.Signals] = []
+
+    def forward(which: signal.Signals) -> None:
+        if which is signal.SIGINT and sys.stdin is not None and sys.stdin.isatty():
+            return
+        if process is None:
+            early.append(which)
+        elif process.returncode is None:
+            process.send_signal(which)
+
+    loop = asyncio.get_running_loop()
+    for which in _FORWARDED:
+        loop.add_signal_handler(which, forward, which)
+    try:
+        process = await asyncio.create_subprocess_exec(*command, env=dict(environment))
+        for which in early:
+            forward(which)
+        code = await process.wait()
+    except FileNotFoundError:
+        raise NotFoundError(
+            f"There is no program called {command[0]!r}.", next_step="Check the name after --."
+        ) from None
+    finally:
+        for which in _FORWARDED:
+            loop.remove_signal_handler(which)
+    return 128 - code if code < 0 else code
+
+
+async def _ended(
+    store: SqlStore, spending: Spending, clock: Clock, agent: str, run: str, code: int, began: Instant
+) -> CommandEnded:
+    now = clock.now()
+    total = await CallTable(store.database).total(agent, run)
+    status = await spending.state(agent, now)
+    return CommandEnded(
+        run=run,
+        code=code,
+        seconds=(now - began) // SECOND,
+        calls=total.calls,
+        refused=total.refused,
+        use=total.use,
+        cost=total.cost,
+        percent=status.meter.percent,
+        state=status.state.value,
+    )
