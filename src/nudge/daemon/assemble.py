@@ -22,7 +22,8 @@ from nudge.queue.agents import Agent, Agents
 from nudge.queue.channel import Channel
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Dispatcher, Handler
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS, Priority
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring

@@ -126,7 +126,7 @@ def snapshots_of(config: Config, agent: str) -> Snapshots:
     from nudge.blobs.obstore import open_blobs
 
     blobs = open_blobs(config.snapshots_url, config.environment)
-    return Snapshots(blobs, agent, config.home.run / f"snapshot-{agent}.json")
+    return Snapshots(blobs, agent, config.home.run / f"snapshot-{agent}.cache")
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

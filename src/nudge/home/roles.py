@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -76,9 +77,15 @@ def load_role(path: Path) -> Role:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
-    document = read_mapping(text, str(path), what="a role", starts="name: …")
-    file = checked(_File, document, str(path))
-    reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
+    return _parsed(text, str(path))
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str, where: str) -> Role:
+    """Every letter asks whose role is a coach's: a file is parsed again only after it changed."""
+    document = read_mapping(text, where, what="a role", starts="name: …")
+    file = checked(_File, document, where)
+    reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
     return Role(file.name, file.description, file.instructions, file.kind, reminders, file.run.strip(), file.sandbox)
 
 

@@ -68,8 +68,10 @@ class Sessions:
         """A letter came; part of the transaction that delivered it. A firing under way is left alone: it looks for
         letters before it ends."""
         timer = work_timer(agent, now)
-        if priority is Priority.IDLE or not await self._store.timers.pull(timer):
+        if priority is Priority.IDLE:
             await self._store.timers.ensure(timer)
+        else:
+            await self._store.timers.hasten(timer)
 
     async def give(self, agent: str, task: Task) -> str:
         """Hand over a task; the id of the session that will work on it."""

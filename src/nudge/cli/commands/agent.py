@@ -179,8 +179,8 @@ def message(args: argparse.Namespace) -> int:
         async with store.transaction():
             letter = Letter(agent.name, PERSON, " ".join(args.text), priority, context.now)
             await store.letters.put(letter)
-            if load_role(role_path(context.home, agent.role)).works and not await store.timers.pull(timer):
-                await store.timers.ensure(timer)
+            if load_role(role_path(context.home, agent.role)).works:
+                await store.timers.hasten(timer)
 
     context.with_store(write)
     context.poke()

@@ -11,8 +11,13 @@ INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
 VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
 ON CONFLICT (agent, key) DO UPDATE SET kind = timers.kind
 
--- name: timers_pull
-UPDATE timers SET due_at = :due_at, slot_at = :due_at WHERE agent = :agent AND key = :key AND due_at > :due_at
+-- name: timers_hasten
+INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
+VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
+ON CONFLICT (agent, key) DO UPDATE SET
+    slot_at = CASE WHEN timers.due_at > excluded.due_at THEN excluded.slot_at ELSE timers.slot_at END,
+    attempts = CASE WHEN timers.due_at > excluded.due_at THEN excluded.attempts ELSE timers.attempts END,
+    due_at = CASE WHEN timers.due_at > excluded.due_at THEN excluded.due_at ELSE timers.due_at END
 
 -- name: timers_get
 SELECT * FROM timers WHERE agent = :agent AND key = :key
@@ -37,7 +42,7 @@ DELETE FROM timers WHERE agent = :agent
 -- name: timers_due_lanes
 SELECT lane, MIN(due_at) AS due_at FROM (
     SELECT t.lane, t.due_at FROM timers t
-    WHERE t.due_at <= :now
+    WHERE t.due_at > :after AND t.due_at <= :now
       AND NOT EXISTS (
           SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon
       )
