@@ -21,7 +21,7 @@ from nudge.progress.pool_rules import offer
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.store import Session, SessionStatus
 from nudge.progress.stored_pools import Pools
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import FeedLine, Result
 from nudge.spending.governor import Spending
