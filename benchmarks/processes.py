@@ -63,7 +63,8 @@ def post(path: str) -> None:
 def first(path: str) -> None:
     """The queue alone: open the store, fire what is due, stay."""
     from nudge.clock import SystemClock
-    from nudge.queue.dispatch import Dispatcher, Firing
+    from nudge.queue.dispatch import Dispatcher
+    from nudge.queue.firing import Firing
     from nudge.queue.outcomes import Result
     from nudge.stores.open import open_sqlite
 
@@ -97,7 +98,8 @@ def due(url: str, lanes: str, count: str) -> None:
     from nudge.clock import SystemClock
     from nudge.instants import SECOND, Instant
     from nudge.queue.agents import Agents
-    from nudge.queue.dispatch import Dispatcher, Firing
+    from nudge.queue.dispatch import Dispatcher
+    from nudge.queue.firing import Firing, batched
     from nudge.queue.outcomes import Result
     from nudge.queue.timers import Timer
     from nudge.stores.open import open_store
@@ -112,6 +114,7 @@ def due(url: str, lanes: str, count: str) -> None:
             Timer.at("coach", f"due:{run}:{n}", "noop", at, lane=f"coach/{n % int(lanes)}") for n in range(int(count))
         )
 
+        @batched
         async def noop(firing: Firing) -> None:
             async with firing.settle() as settlement:
                 settlement.outcome(Result.FIRED)

@@ -41,6 +41,7 @@ class Policy(StrEnum):
     STORE = "store"  # the database refuses: full disk, server away
     MONEY = "money"  # a call waits for money that another process may give back
     LANE = "lane"  # an error that nobody expected stopped a lane
+    SPIN = "spin"  # a timer fired again and again and got nowhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ TABLE: Final[Mapping[Policy, Row]] = {
     Policy.STORE: Row((1, 2, 4, 8, 16)),
     Policy.MONEY: Row((0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1)),
     Policy.LANE: Row((30,)),
+    Policy.SPIN: Row((3600,)),
 }
 
 

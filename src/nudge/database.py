@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from nudge.errors import StoreError
+
 Row = Mapping[str, Any]
 Probe = Callable[[str], None]
 """Called with the name of a statement before it writes, and with "commit" before and "committed" after a commit.
@@ -23,6 +25,10 @@ def _storable_text(text: str) -> str:
     return text.replace("\x00", "\ufffd").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+class NothingChangedError(StoreError):
+    """A write that must change a row changed none."""
+
+
 class Database(Protocol):
     shared: bool
     probe: Probe | None
@@ -37,6 +43,15 @@ class Database(Protocol):
 
     async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
         """Execute a write with each of `params` in one transaction; the number of rows each changed."""
+        ...
+
+    async def run_surely(self, block: str, params: Mapping[str, Any]) -> None:
+        """Execute a write that must change a row, inside a transaction. Raises NothingChangedError if it does not: at
+        once, or at the end of the transaction. So many of them cost one round trip to a server."""
+        ...
+
+    async def all_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[Sequence[Row]]:
+        """The rows that a query finds with each of `params`."""
         ...
 
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None: ...

@@ -6,7 +6,8 @@ import asyncio
 import sys
 
 from nudge.clock import SystemClock
-from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.firing import Firing
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.stores.open import open_store

@@ -9,7 +9,8 @@ from pathlib import Path
 from nudge.clock import SystemClock
 from nudge.daemon.signals import handle_signals
 from nudge.queue.agents import Agent
-from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.firing import Firing
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
 

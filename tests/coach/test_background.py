@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from nudge.coach.heartbeat import OVERTAKEN
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.home.documents import HomeDocuments
@@ -220,6 +222,60 @@ def test_a_letter_of_normal_priority_moves_a_waiting_timer_forward(tmp_path: Pat
         assert moved is None or moved.due_at == clock.now()
 
     live(scenario, tmp_path)
+
+
+@pytest.mark.parametrize("by", ["rules", "model"])
+def test_letters_of_one_instant_are_all_read_and_each_has_its_outcome(tmp_path: Path, by: str) -> None:
+    names = [f"routine {number}" for number in range(5)]
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        for name in names:
+            await add(daemon, clock, asked("Look", name=name, every="60m", allow_ping=False))
+        fired = daemon.dispatcher.fired
+        await clock.sleep(3 * 3600 + 60)
+        rows = await daemon.store.outcomes.recent(kind="letters")
+        assert len(rows) == len({(row.key, row.slot_at) for row in rows}) == 15
+        assert await daemon.store.letters.unread("coach") == []
+        assert daemon.dispatcher.fired - fired < 200
+
+    live(scenario, tmp_path, Scripted() if by == "model" else None)
+
+
+def test_a_letter_that_comes_during_a_run_does_not_make_it_run_twice(tmp_path: Path) -> None:
+    class Slow(Scripted):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            await asyncio.sleep(120)
+            return await super().complete(request)
+
+    model = Slow()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        for minutes in (30, 31):
+            await add(daemon, clock, asked(f"Look {minutes}", in_=f"{minutes}m", priority="normal"))
+        await clock.sleep(40 * 60)
+        letters = [one.attempt_id.split(":")[2] for one in model.asked if ":letter:" in one.attempt_id]
+        assert len(letters) == len(set(letters)) == 2
+        assert await daemon.store.letters.unread("coach") == []
+
+    live(scenario, tmp_path, model)
+
+
+def test_a_letter_that_failed_keeps_one_row_until_it_is_read(tmp_path: Path) -> None:
+    class Broken(Scripted):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            if len(self.asked) < 1:
+                self.asked.append(request)
+                raise ValueError("broken")
+            return await super().complete(request)
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        await add(daemon, clock, asked("Look", in_="30m"))
+        await clock.sleep(40 * 60)
+        (row,) = await daemon.store.outcomes.recent(kind="letters")
+        assert row.final
+        assert row.result in (Result.FIRED, Result.FIRED_LATE)
+
+    live(scenario, tmp_path, Broken())
 
 
 def test_an_idle_check_counts_from_the_end_of_the_last_turn(tmp_path: Path) -> None:

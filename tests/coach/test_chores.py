@@ -15,7 +15,7 @@ from nudge.coach.store import Saying
 from nudge.errors import ChannelUnavailableError, NudgeError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
 from nudge.queue.agents import Agent
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from tests.coach.proactive_world import ScriptedModel, World, in_world

@@ -9,7 +9,7 @@ import pytest
 from nudge.attention.rules import Allow, Candidate, Kind
 from nudge.coach.messages import Ping
 from nudge.instants import MINUTE, Instant, rfc3339
-from nudge.queue.dispatch import Settlement
+from nudge.queue.firing import Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from tests.coach.proactive_world import ScriptedModel, World, in_world

@@ -12,7 +12,8 @@ import pytest
 from nudge.errors import ChannelUnavailableError, RetryableError
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.dispatch import Dispatcher, Firing
+from nudge.queue.dispatch import Dispatcher
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.timers import Timer
 from nudge.simulation.virtual_time import VirtualClock

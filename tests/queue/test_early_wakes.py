@@ -11,7 +11,8 @@ from nudge.clock import SystemClock
 from nudge.errors import StoreError
 from nudge.instants import HOUR, SECOND, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.dispatch import Dispatcher, EarlyWakes, Firing
+from nudge.queue.dispatch import Dispatcher, EarlyWakes
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nudge.instants import MINUTE, SECOND, Instant
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.inbox import Priority
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import Question, Reply, Verdict

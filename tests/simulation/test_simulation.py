@@ -132,3 +132,26 @@ async def test_the_persons_own_reminders_fire_in_the_simulation(tmp_path: Path) 
     assert {sample.capacity for sample in life.samples} == {9}
     fired = [one for one in life.events if isinstance(one, Ended) and one.subject == "up"]
     assert [one.result for one in fired] == [Result.FIRED, Result.FIRED]
+
+
+async def test_reminders_that_meet_at_one_instant_end_the_day_and_each_is_read(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    make_home(home)
+    store = await open_store(f"sqlite:///{home.database}")
+    await store.agents.add(Agent("coach", "coach", NOON))
+    reminders = Reminders(store, lambda agent: Person(TORONTO))
+    for every in ("15m", "30m", "1h"):
+        await reminders.add("coach", asked("Look", name=f"every {every}", every=every, allow_ping=False), NOON)
+    for name in ("one", "other"):
+        await reminders.add("coach", asked("Look", name=name, cron="0 18 * * *", allow_ping=False), NOON)
+    await store.close()
+
+    life = await asyncio.to_thread(lived, home, 2, person="silent")
+    ended = [event for event in life.events if isinstance(event, Ended) and event.final]
+    read = [event for event in ended if event.kind == "letters"]
+    assert len(read) == len({(event.key, event.slot_at) for event in read})
+    for name in ("one", "other"):
+        assert sum(event.subject == name for event in ended) == 2
+    fired = [event for event in ended if event.kind == "reminder"]
+    assert len(fired) == 47 + 95 + 191 + 4
+    assert 200 < len(read) <= len(fired)  # those of the quiet hours are read once, in the morning

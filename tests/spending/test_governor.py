@@ -315,7 +315,7 @@ def test_a_budget_of_nothing_sleeps_at_once_and_wakes_on_money(in_store: InStore
 @pytest.mark.parametrize("how", ["top-up", "another window", "another tier in the configuration"])
 def test_money_wakes_a_sleeper_within_a_second_and_pulls_its_work_ahead(in_store: InStore, how: str) -> None:
     async def scenario(clock: VirtualClock, store: SqlStore) -> None:
-        from nudge.queue.dispatch import Firing
+        from nudge.queue.firing import Firing
         from nudge.queue.outcomes import Result
         from nudge.queue.timers import Timer
         from nudge.spending.budgets import SpendingPlan

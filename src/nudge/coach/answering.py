@@ -128,6 +128,11 @@ class Answering:
         self._outage = outage
         self._secrets = tuple(secrets)
 
+    @property
+    def pays(self) -> bool:
+        """Whether a model is asked. The rules need nothing from outside."""
+        return self._spender is not None
+
     async def asleep(self, agent: str, now: Instant) -> bool:
         """Whether the agent may not ask any model now. The rules cost nothing and never sleep."""
         return self._spender is not None and await self._spender.asleep(agent, now)

@@ -22,9 +22,9 @@ from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import Prompt, background_prompt, with_tasks
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
-from nudge.instants import HOUR, MINUTE, Instant
+from nudge.instants import HOUR, MINUTE, Instant, rfc3339
 from nudge.model import ModelRequest, Purpose, cached, user
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement, batched
 from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
@@ -61,29 +61,37 @@ class Background:
         self._reminders = reminders
 
     async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
-        """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end."""
+        """A letter came; part of the transaction that delivered it. What is urgent does not wait for a rest to end. A
+        run that is under way goes on: it looks for more letters when it settles."""
         if priority is Priority.IDLE:
             await self._store.timers.ensure(letters_timer(agent, now))
         else:
-            await self._store.timers.set(letters_timer(agent, now))
+            await self._store.timers.hasten(letters_timer(agent, now))
 
+    @batched
     async def run(self, firing: Firing) -> None:
-        """Handle the most urgent letter, and come back for the others."""
+        """Handle the most urgent letter, and come back for the others. Each letter is an occurrence of its own, however
+        many are read at one instant."""
         agent, now = firing.timer.agent, firing.now
         letters = await self._store.letters.unread(agent, limit=1)
-        wait = await self._wait(agent, letters[0], now) if letters else None
-        if not letters or wait is not None:
+        if not letters:
             async with firing.settle() as settlement:
-                if wait is not None:
-                    settlement.following = firing.timer.next_slot(wait)
+                if firing.timer.attempts:
+                    settlement.outcome(Result.SKIPPED, "There was nothing left to read.")
             return
         letter = letters[0]
+        firing.stands_for(f"letter:{letter.id}", letter.created_at)
+        wait = await self._wait(agent, letter, now)
+        if wait is not None:
+            await self._put_off(firing, wait)
+            return
+        if self._answering.pays:
+            firing.needs_outside()
         try:
             decision, text, judged = await self._think(firing, letter)
         except BudgetExhaustedError as error:  # there was money when we looked, and not enough for this
             until = error.refresh_at if isinstance(error, AsleepError) else Instant(now + LOOK_AGAIN)
-            async with firing.settle() as settlement:
-                settlement.following = firing.timer.next_slot(max(until, Instant(now + MINUTE)))
+            await self._put_off(firing, max(until, Instant(now + MINUTE)))
             return
         async with firing.settle() as settlement:
             await self._store.letters.mark_read(letter.id, now)
@@ -98,6 +106,12 @@ class Background:
                 await self._postpone(letter, settlement)
             elif await self._store.letters.unread(agent, limit=1):
                 settlement.again(now)
+
+    async def _put_off(self, firing: Firing, until: Instant) -> None:
+        async with firing.settle() as settlement:
+            if firing.timer.attempts:  # it has a row, which stays open
+                settlement.outcome(Result.DEFERRED, "It waits for its time.", final=False, until=rfc3339(until))
+            settlement.again(until)
 
     async def _wait(self, agent: str, letter: Letter, now: Instant) -> Instant | None:
         """Until when a letter must wait, or None."""

@@ -35,7 +35,7 @@ from nudge.coach.targets import Targets
 from nudge.errors import RetryableError
 from nudge.instants import HOUR, MINUTE, Instant, local_date
 from nudge.model import ModelRequest, Purpose, cached, user
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer, late_by
 from nudge.text import is_blank

@@ -35,7 +35,7 @@ from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Handler
+from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS
 from nudge.queue.outbox import Message
 from nudge.reminders.service import Reminders

@@ -27,7 +27,7 @@ from nudge.coach.store import Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact as without_secrets

@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import wraps
 from typing import Any
 
 from nudge.attention.restraint import recognise
@@ -40,7 +41,7 @@ from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, assistant, cached, user
 from nudge.queue.agents import IDLE_SINCE
-from nudge.queue.dispatch import Firing, Handler, Settlement
+from nudge.queue.firing import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
 from nudge.text import without_quotes
@@ -103,6 +104,7 @@ def turn_key(number: int) -> str:
 def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
     """The handler, and a note when the agent's turn ended, in the same commit: idle checks count from there."""
 
+    @wraps(handler)
     async def turn(firing: Firing) -> None:
         firing.at_settlement.append(lambda: store.records.set(firing.timer.agent, IDLE_SINCE, clock.now()))
         await handler(firing)

@@ -19,7 +19,7 @@ from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import FeedLine
 from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer, talk_lane

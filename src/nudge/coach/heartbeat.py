@@ -42,7 +42,7 @@ from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import Instant, rfc3339
 from nudge.model import ModelRequest, Purpose, cached, user
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
 from nudge.queue.timers import Timer

@@ -19,7 +19,7 @@ from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
 from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record, instant
 from nudge.queue.timers import Timer

@@ -14,7 +14,7 @@ from nudge.coach.facts import says_nothing
 from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
-from nudge.queue.dispatch import Settlement
+from nudge.queue.firing import Settlement
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import LATE_FROM, late_by
@@ -108,10 +108,9 @@ class Pings:
 
     async def _waited_for(self, settlement: Settlement) -> str:
         """Why it is late, if a rule has put it off."""
-        timer = settlement.timer
-        if late_by(timer.slot_at, settlement.now) < LATE_FROM:
+        if late_by(settlement.slot_at, settlement.now) < LATE_FROM:
             return ""
-        row = await self._store.outcomes.get(timer.agent, timer.key, timer.slot_at)
+        row = await self._store.outcomes.get(settlement.timer.agent, settlement.key, settlement.slot_at)
         return f"It waited: {row.reason}" if row is not None and row.detail.get("rule") else ""
 
     async def send(self, settlement: Settlement, ping: Ping, now: Instant, **detail: Any) -> bool:
@@ -125,21 +124,21 @@ class Pings:
             return False
         if not await self.admit(settlement, ping.candidate, now):
             return False
-        timer = settlement.timer
+        agent = settlement.timer.agent
         await self._delivery.post(
             Message(
-                timer.agent,
+                agent,
                 text,
                 ping.kind,
                 now,
                 asked=ping.candidate.set_for_time,
                 buttons=ping.buttons,
                 topic=ping.candidate.topic or "",
-                key=timer.key,
-                slot_at=timer.slot_at,
+                key=settlement.key,
+                slot_at=settlement.slot_at,
             )
         )
-        await self._store.conversations.add(Saying(timer.agent, now, "assistant", text, ping.kind))
+        await self._store.conversations.add(Saying(agent, now, "assistant", text, ping.kind))
         reason = " ".join(part for part in (ping.reason, await self._waited_for(settlement)) if part)
         settlement.outcome(fired(settlement), reason, text=text, **detail)
         return True
@@ -156,5 +155,5 @@ def note_objection(settlement: Settlement, objection: Objection) -> None:
 
 def fired(settlement: Settlement) -> Result:
     """On time, or late."""
-    late = late_by(settlement.timer.slot_at, settlement.now) >= LATE_FROM
+    late = late_by(settlement.slot_at, settlement.now) >= LATE_FROM
     return Result.FIRED_LATE if late else Result.FIRED

@@ -16,7 +16,7 @@ from nudge.coach.store import CoachStore
 from nudge.instants import DAY, Instant
 from nudge.queue import records
 from nudge.queue.delivery import KIND as DELIVER
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
 from nudge.queue.timers import Timer

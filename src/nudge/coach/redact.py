@@ -30,7 +30,7 @@ from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant, local_date
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.timers import Timer
 
 log = logging.getLogger("nudge.redaction")

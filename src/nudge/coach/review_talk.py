@@ -19,7 +19,7 @@ from nudge.coach.review import REVIEW, Effects, Event, Review, Said, Status, Ste
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import Instant, local_date
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import FeedLine
 from nudge.queue.timers import Timer, talk_lane
 

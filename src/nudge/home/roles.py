@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,14 +28,27 @@ class RoleReminder:
     line: int
 
 
+BUILT_IN = "worker"
+"""The word in `run` that stands for nudge's own worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
+    """`run` says who does the work of an agent that is no coach: nudge's own worker, a command, or nobody (then
+    letters wait in its inbox). `sandbox` is "none" where its commands may reach everything."""
+
     name: str
     description: str
     instructions: str
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
+    run: str = ""
     sandbox: str = "auto"
+
+    @property
+    def works(self) -> bool:
+        """Whether nudge's own worker does its work."""
+        return self.kind == "worker" and self.run == BUILT_IN
 
 
 class _File(BaseModel):
@@ -46,6 +60,7 @@ class _File(BaseModel):
     description: str = ""
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
+    run: str = ""
     reminders: tuple[Any, ...] = ()
     sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
 
@@ -62,10 +77,16 @@ def load_role(path: Path) -> Role:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
-    document = read_mapping(text, str(path), what="a role", starts="name: …")
-    file = checked(_File, document, str(path))
-    reminders = tuple(_reminder(document, number, str(path)) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.sandbox)
+    return _parsed(text, str(path))
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str, where: str) -> Role:
+    """Every letter asks whose role is a coach's: a file is parsed again only after it changed."""
+    document = read_mapping(text, where, what="a role", starts="name: …")
+    file = checked(_File, document, where)
+    reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
+    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.run.strip(), file.sandbox)
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:

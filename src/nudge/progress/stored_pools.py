@@ -26,7 +26,7 @@ from nudge.progress.pool_rules import (
     Sharing,
 )
 from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, ProgressStore
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.timers import Timer
 from nudge.spending.holds import AccountKey, AccountKind, lock_order
 from nudge.spending.money import Amount, Micros, Money, as_micros, format_money

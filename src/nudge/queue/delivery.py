@@ -18,7 +18,7 @@ from nudge.durations import format_duration
 from nudge.errors import ChannelUnavailableError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.queue.channel import REPEAT_MARK, Button, Channel, OnPart, Outbound, typed_buttons
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outbox import LATENESS, Drop, Message, Sending, Wait
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.store import QueueStore
@@ -157,6 +157,7 @@ class Delivery:
         ready: list[Message] = []
         async for message in self._open(agent, turn.seen):
             turn.seen = message.id
+            turn.firing.worked = True
             match await self._objection(message, turn.firing.now):
                 case Wait(until):
                     turn.held[message.id] = until

@@ -1,28 +1,34 @@
 """The loop that fires timers.
 
 It asks the store for what is due, so neither start-up nor memory grows with the number of timers. Lanes run side by
-side; within a lane one timer fires after the other. A handler does its slow work, then settles: everything it changes
-is one transaction with the occurrence's outcome and the next timer. After a crash before that commit the timer fires
-again; after a crash behind it nothing is left to do.
+side; within a lane one timer fires after the other. Firings that need nothing from outside share a transaction.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from nudge.backoff import Policy, delay, longest
 from nudge.clock import Clock
-from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
-from nudge.instants import SECOND, Instant, rfc3339
-from nudge.queue.outcomes import FeedLine, Outcome, Result
+from nudge.errors import LostLeaseError, RetryableError, StoreError
+from nudge.instants import SECOND, Instant
+from nudge.queue.batch import Batch, may_share
+from nudge.queue.firing import (
+    QUIET_RETRIES,
+    AlreadySettledError,
+    FailureHook,
+    Firing,
+    Handler,
+    Pace,
+    SpinningError,
+    TimerChangedError,
+)
 from nudge.queue.store import QueueStore
 from nudge.queue.timers import Lease, Timer
-from nudge.redaction import redact
 
 log = logging.getLogger("nudge.dispatch")
 
@@ -31,165 +37,11 @@ RENEW_SECONDS = 15.0
 LONGEST_WAIT_SECONDS = 30.0
 SHARED_WAIT_SECONDS = 5.0
 GRACE_SECONDS = 10.0
-_QUIET_RETRIES = 3  # an outage goes to the feed only if it lasts
 _LONGEST_RETRY = round(longest(Policy.TIMER) * SECOND)
-
-Handler = Callable[["Firing"], Awaitable[None]]
-FailureHook = Callable[[Timer, Exception, Instant], Awaitable[None]]
-
-
-class TimerChangedError(NudgeError):
-    """The timer was moved or cancelled while its handler ran."""
-
-
-class AlreadySettledError(NudgeError):
-    """This occurrence already has its outcome."""
-
-    def __init__(self, following: Timer | None) -> None:
-        super().__init__()
-        self.following = following
-
-
-@dataclass
-class Settlement:
-    """The result of a firing. Fill it inside `async with firing.settle()`; it is written when the block ends."""
-
-    timer: Timer
-    now: Instant
-    recorded: Outcome | None = None
-    following: Timer | None = None
-    lines: list[FeedLine] = field(default_factory=list)
-
-    def outcome(self, result: Result, reason: str = "", *, final: bool = True, **detail: Any) -> None:
-        timer = self.timer
-        self.recorded = Outcome(
-            timer.agent, timer.key, timer.kind, timer.slot_at, self.now, result, reason, detail, final
-        )
-
-    def defer(self, until: Instant, reason: str, **detail: Any) -> None:
-        """Try the same occurrence later; its outcome stays open until then."""
-        self.outcome(Result.DEFERRED, reason, final=False, until=rfc3339(until), **detail)
-        self.following = self.timer.deferred(until)
-
-    def again(self, slot_at: Instant, payload: Mapping[str, Any] | None = None) -> None:
-        """The next occurrence."""
-        self.following = self.timer.next_slot(slot_at, payload)
-
-    def feed(self, kind: str, text: str) -> None:
-        self.lines.append(FeedLine(self.now, self.timer.agent, kind, text))
-
-
-class Firing:
-    """One due timer, in the hands of its handler. `now` was read once, when the timer was picked up.
-
-    A handler that raises is retried by `policy`, which it may change before it raises. One that has got something done
-    before says so in `progressed`: its failure then counts as the first, and the next wait is short again.
-    """
-
-    def __init__(
-        self, timer: Timer, now: Instant, lease: Lease, store: QueueStore, after_commit: Callable[[], None]
-    ) -> None:
-        self.timer = timer
-        self.now = now
-        self.settled = False
-        self.policy = Policy.TIMER
-        self.progressed = False
-        self.at_settlement: list[Callable[[], Awaitable[None]]] = []
-        """Written in the same transaction, for what surrounds the handler."""
-        self._lease = lease
-        self._store = store
-        self._after_commit = after_commit
-
-    @asynccontextmanager
-    async def settle(self) -> AsyncIterator[Settlement]:
-        """One transaction around everything that this firing changes. Raises, and writes nothing, if the lane was lost,
-        the timer has changed, or the occurrence already has its outcome."""
-        settlement = Settlement(self.timer, self.now)
-        set_before = self._store.timers.times_set
-        async with self._store.transaction():
-            await self._take()
-            yield settlement
-            for write in self.at_settlement:
-                await write()
-            if settlement.recorded is None and self.timer.attempts:
-                tries = self.timer.attempts + 1
-                settlement.outcome(Result.FIRED_LATE, f"Succeeded on attempt {tries}.", attempts=tries)
-            if settlement.recorded and not await self._store.outcomes.record(settlement.recorded):
-                raise AlreadySettledError(settlement.following)
-            await self._finish(settlement)
-        self.settled = True
-        if self._store.timers.times_set != set_before:
-            self._after_commit()
-
-    @asynccontextmanager
-    async def fenced(self) -> AsyncIterator[None]:
-        """A transaction before the settlement, for a step that others must know of before the next one. Raises, and
-        writes nothing, if the lane was lost: a machine that slept must not continue what another has taken over."""
-        async with self._store.transaction():
-            await self._store.lanes.assert_held(self._lease)
-            yield
-
-    @property
-    def failures(self) -> int:
-        """How often it has failed since it last got something done."""
-        return 0 if self.progressed else self.timer.attempts
-
-    def wait_after(self, error: Exception) -> float:
-        """Seconds until it is retried if it fails with this error."""
-        asked = error.retry_after if isinstance(error, RetryableError) else None
-        return delay(self.failures, self.policy, asked)
-
-    async def move_on(self, following: Timer | None) -> None:
-        """Skip an occurrence that already has its outcome."""
-        async with self._store.transaction():
-            await self._take()
-            if following:
-                await self._store.timers.set(following)
-        self._after_commit()
-
-    async def fail(self, error: Exception, now: Instant, hook: FailureHook | None) -> None:
-        """Retry later, counted from `now`, and record it. If the hook fails too, the rest is still written."""
-        before = self.failures
-        pushed = replace(self.timer, attempts=before).pushed_out(now, self.wait_after(error))
-        reason = redact(str(error) or type(error).__name__)
-        settlement = Settlement(self.timer, now)
-        settlement.outcome(
-            Result.FAILED, reason, final=False, attempts=pushed.attempts, retry_at=rfc3339(pushed.due_at)
-        )
-        settlement.following = pushed
-        if before == (_QUIET_RETRIES if isinstance(error, (RetryableError, StoreError)) else 0):
-            settlement.feed("failed", f"⚠️ {self.timer.kind} failed: {reason.rstrip('.')}. Check logs.")
-        if not (hook and settlement.lines):
-            await self._push_out(settlement)
-            return
-        try:
-            await self._push_out(settlement, lambda: hook(self.timer, error, now))
-        except (TimerChangedError, LostLeaseError):
-            raise
-        except Exception:
-            log.exception("The failure hook failed for %s", self.timer.key)
-            await self._push_out(settlement)
-
-    async def _push_out(self, settlement: Settlement, tell: Callable[[], Awaitable[None]] | None = None) -> None:
-        async with self._store.transaction():
-            await self._take()
-            assert settlement.recorded
-            await self._store.outcomes.record(settlement.recorded)
-            await self._finish(settlement)
-            if tell:
-                await tell()
-        self._after_commit()
-
-    async def _take(self) -> None:
-        if not await self._store.timers.take_held(self.timer, self._lease):
-            await self._store.lanes.assert_held(self._lease)
-            raise TimerChangedError
-
-    async def _finish(self, settlement: Settlement) -> None:
-        if settlement.following:
-            await self._store.timers.set(settlement.following)
-        for line in settlement.lines:
-            await self._store.feed.add(line)
+_REST = 10
+"""A look at everything that is due passes the timers of lanes that are being worked in. After one that took long, this
+many times as long goes by before the next; meanwhile only what has become due since is looked at."""
+_NEVER = Instant(-(2**62))
 
 
 class Dispatcher:
@@ -218,6 +70,9 @@ class Dispatcher:
         self._finished: list[Lease] = []  # released together: a commit for each would cost more than the handlers
         self._store_failures = 0  # in a row
         self._looked: Instant | None = None
+        self._seen = _NEVER  # what was due until then is in hands
+        self._look_at_all = _NEVER  # not before then
+        self._pace = Pace()
 
     def poke(self) -> None:
         """Check the store now: somebody changed a timer."""
@@ -238,6 +93,7 @@ class Dispatcher:
                 self._poke.clear()
                 wait = await self._step()
                 if not self._stopping:
+                    await asyncio.sleep(0)  # a poke that has come already does not keep others from running
                     await self._clock.wait(self._poke, wait)
         finally:
             await self._hand_back()
@@ -270,6 +126,8 @@ class Dispatcher:
             wait = min(wait, RENEW_SECONDS)
         if next_due is not None:
             wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
+        if self._look_at_all > now:
+            wait = min(wait, max(0, self._look_at_all - self._clock.now()) / SECOND)
         return wait
 
     async def _notice_clock_change(self, now: Instant) -> None:
@@ -279,17 +137,64 @@ class Dispatcher:
             await self._store.timers.hurry(Instant(now + _LONGEST_RETRY))
         elif now < self._looked - SECOND:
             await self._store.timers.hurry(now)
+        if self._looked is not None and now < self._looked:
+            self._seen = self._look_at_all = _NEVER
         self._looked = now
 
     async def _start(self, now: Instant) -> None:
-        """Claim lanes in which something is due, as many as there is room for, and start working in them."""
-        while (free := self._concurrency - len(self._running)) > 0:
-            lanes = await self._store.timers.due_lanes(now, free)
-            if not lanes:
+        """Claim lanes in which something is due, as many as there is room for. What can be settled at once is, and the
+        lanes are given back in the same transaction; in the others somebody starts to work."""
+        free = self._concurrency - len(self._running)
+        lanes = await self._due_lanes(now, free) if free > 0 else ()
+        if not lanes:
+            return
+        until = Instant(now + LEASE)
+        batch = await self._together(
+            now, lambda: self._store.lanes.claim_many(lanes, self._owner, now, until), give=True
+        )
+        for lease in batch.kept:
+            work = self._work(lease, alone=lease.lane in batch.aside)
+            task = asyncio.create_task(work, name=f"lane {lease.lane}")
+            self._running[lease.lane] = (lease, task)
+        self._poke.set()  # there may be more
+
+    async def _due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
+        everything = now >= self._look_at_all
+        lanes = await self._store.timers.due_lanes(now, limit, after=_NEVER if everything else self._seen)
+        if everything:
+            took = self._clock.now() - now
+            self._look_at_all = Instant(now + took + took * _REST)
+        if not lanes:
+            self._seen = now
+        return lanes
+
+    async def _together(
+        self, now: Instant, lanes: Callable[[], Awaitable[Sequence[Lease]]], *, give: bool = False
+    ) -> Batch:
+        """Settle what needs nothing from outside in one transaction. If one of them fails, nothing is written, and they
+        are fired again with a savepoint each: whoever fails then is left to be fired alone."""
+        for careful in (False, True):
+            batch = Batch(self._store, self.handlers, self._pace, now, careful=careful)
+            try:
+                async with self._store.transaction():
+                    await batch.fire(await lanes(), give=give)
                 break
-            for lease in await self._store.lanes.claim_many(lanes, self._owner, now, Instant(now + LEASE)):
-                task = asyncio.create_task(self._work(lease), name=f"lane {lease.lane}")
-                self._running[lease.lane] = (lease, task)
+            except LostLeaseError:
+                raise
+            except Exception as error:
+                if careful:
+                    raise
+                log.debug("A batch is repeated with savepoints: %s", error)
+        if batch.fired:
+            self.fired += len(batch.fired)
+            self._store_failures = 0
+            self._changed(now)
+        return batch
+
+    def _changed(self, now: Instant) -> None:
+        """A firing that began then has set timers: look at what is due since."""
+        self._seen = min(self._seen, Instant(now - 1))
+        self._poke.set()
 
     async def _release(self) -> None:
         while self._finished:
@@ -318,16 +223,25 @@ class Dispatcher:
                 log.warning("Another daemon took over the lane %s", lane)
                 task.cancel()
 
-    async def _work(self, lease: Lease) -> None:
-        """Fire the due timers of one lane, one after the other."""
+    async def _work(self, lease: Lease, *, alone: bool) -> None:
+        """Fire the due timers of one lane, one after the other. `alone`: the first does not share a transaction."""
+
+        async def held() -> Sequence[Lease]:
+            await self._store.lanes.assert_held(lease)
+            return [lease]
+
         try:
             while not self._stopping:
                 now = self._clock.now()
                 due = await self._store.timers.due_in_lane(lease.lane, now, 2)
-                if due:
-                    await self._fire(due[0], now, lease)
-                if len(due) < 2:
-                    break  # the next step finds what has become due in this lane
+                if len(due) > 1 and not alone and may_share(due[0], self.handlers, self._pace):
+                    alone = lease.lane in (await self._together(now, held)).aside
+                else:
+                    if due:
+                        await self._fire(due[0], now, lease)
+                    if len(due) < 2:
+                        break  # the next step finds what has become due in this lane
+                    alone = False
                 await asyncio.sleep(0)  # SQLite answers inline: let other lanes run in between
         except LostLeaseError as error:
             log.warning("%s", error)
@@ -344,14 +258,12 @@ class Dispatcher:
             self._poke.set()
 
     async def _fire(self, timer: Timer, now: Instant, lease: Lease) -> None:
-        firing = Firing(timer, now, lease, self._store, self._poke.set)
+        firing = Firing(timer, now, lease, self._store, lambda: self._changed(now))
         try:
-            handler = self.handlers.get(timer.kind)
-            if handler is None:
-                raise NudgeError(f"Unknown kind of timer: {timer.kind!r}.")
-            await handler(firing)
-            if not firing.settled:
-                raise NudgeError(f"The handler of {timer.kind!r} did not settle.")
+            if self._pace.spins(timer):
+                firing.policy = Policy.SPIN
+                raise SpinningError
+            await firing.handled_by(self.handlers)
             self.fired += 1
             self._store_failures = 0
         except TimerChangedError:
@@ -365,10 +277,12 @@ class Dispatcher:
         except Exception as error:
             level = logging.ERROR
             if isinstance(error, RetryableError):  # a long outage is not news every time
-                level = logging.WARNING if timer.attempts <= _QUIET_RETRIES else logging.INFO
+                level = logging.WARNING if timer.attempts <= QUIET_RETRIES else logging.INFO
             log.log(level, "%s of %s failed: %s", timer.key, timer.agent, error, exc_info=level == logging.ERROR)
             with suppress(TimerChangedError):
                 await firing.fail(error, self._clock.now(), self._on_failure)
+        finally:
+            self._pace.note(timer, now, worked=firing.worked)
 
     async def _hand_back(self) -> None:
         """Wait ten seconds for running handlers. Those cancelled then have written nothing and run again later."""

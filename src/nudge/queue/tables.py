@@ -21,6 +21,8 @@ LONGEST_LEASE = 10 * MINUTE
 _WINDOW = 1024
 """How many due timers one look for lanes reads. Those of held lanes do not count, so no lane hides another for long."""
 
+_EVER = Instant(-(2**62))
+
 BEYOND = "\U0010ffff"
 """Sorts after every key: `prefix <= key < prefix + BEYOND` is what starts with the prefix, and an index serves it."""
 
@@ -45,6 +47,11 @@ class TimerTable:
         self.times_set += 1
         await self._db.run("timers_ensure", _timer_params(timer))
 
+    async def hasten(self, timer: Timer) -> None:
+        """Set it unless there is one that is due as soon; one that fires at this moment stays as it is."""
+        self.times_set += 1
+        await self._db.run("timers_hasten", _timer_params(timer))
+
     async def get(self, agent: str, key: str) -> Timer | None:
         row = await self._db.one("timers_get", {"agent": agent, "key": key})
         return _timer(row) if row else None
@@ -59,18 +66,23 @@ class TimerTable:
     async def cancel_all(self, agent: str) -> int:
         return await self._db.run("timers_cancel_all", {"agent": agent})
 
-    async def due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
-        """Lanes with a due timer that nobody holds, the longest due first.
+    async def due_lanes(self, now: Instant, limit: int, *, after: Instant = _EVER) -> Sequence[str]:
+        """Lanes with a due timer that nobody holds, the longest due first; only timers due later than `after` count.
 
         One look is bounded, so it may name fewer lanes than there are: claim these and look again until none is named.
         """
-        params = {"now": now, "horizon": now + LONGEST_LEASE, "window": _WINDOW, "limit": limit}
+        params = {"now": now, "after": after, "horizon": now + LONGEST_LEASE, "window": _WINDOW, "limit": limit}
         return [row["lane"] for row in await self._db.all("timers_due_lanes", params)]
 
     async def due_in_lane(self, lane: str, now: Instant, limit: int) -> Sequence[Timer]:
         """The due timers of a lane, the longest due first."""
         rows = await self._db.all("timers_due_in_lane", {"lane": lane, "now": now, "limit": limit})
         return [_timer(row) for row in rows]
+
+    async def due_in_lanes(self, lanes: Sequence[str], now: Instant, limit: int) -> Sequence[Sequence[Timer]]:
+        """The same of each lane."""
+        params = [{"lane": lane, "now": now, "limit": limit} for lane in lanes]
+        return [[_timer(row) for row in rows] for rows in await self._db.all_each("timers_due_in_lane", params)]
 
     async def next_due(self, after: Instant) -> Instant | None:
         """When the next timer later than `after` is due."""
@@ -81,9 +93,13 @@ class TimerTable:
         """Remove exactly this timer; False if it was moved or cancelled meanwhile."""
         return await self._db.run("timers_take", _identity(timer)) > 0
 
-    async def take_held(self, timer: Timer, lease: Lease) -> bool:
-        """The same if the lease still holds; inside a transaction it holds until the end. False otherwise."""
+    async def take_held(self, timer: Timer, lease: Lease, *, surely: bool = False) -> bool:
+        """The same if the lease still holds; inside a transaction it holds until the end. False otherwise; with
+        `surely`, the transaction around it fails instead."""
         params = {**_identity(timer), "lane": lease.lane, "token": lease.token}
+        if surely:
+            await self._db.run_surely("timers_take_held", params)
+            return True
         return await self._db.run("timers_take_held", params) > 0
 
     async def hurry(self, latest: Instant) -> int:
@@ -93,6 +109,22 @@ class TimerTable:
     async def count(self) -> int:
         row = await self._db.one("timers_count", {})
         return int(row["n"]) if row else 0
+
+
+class AgentTimers(TimerTable):
+    """The timers of one agent, for a process that works for it alone: what is due for others is not its business."""
+
+    def __init__(self, database: Database, agent: str) -> None:
+        super().__init__(database)
+        self._agent = agent
+
+    async def due_lanes(self, now: Instant, limit: int, **_: Any) -> Sequence[str]:
+        params = {"agent": self._agent, "now": now, "horizon": now + LONGEST_LEASE, "limit": limit}
+        return [row["lane"] for row in await self._db.all("timers_due_lanes_of_agent", params)]
+
+    async def next_due(self, after: Instant) -> Instant | None:
+        row = await self._db.one("timers_next_due_of_agent", {"agent": self._agent, "after": after})
+        return Instant(row["due_at"]) if row and row["due_at"] is not None else None
 
 
 def _identity(timer: Timer) -> dict[str, Any]:
@@ -181,8 +213,9 @@ class OutcomeTable:
     def __init__(self, database: Database) -> None:
         self._db = database
 
-    async def record(self, outcome: Outcome) -> bool:
-        """Write the outcome of an occurrence; False (and nothing written) if it already has a final one."""
+    async def record(self, outcome: Outcome, *, surely: bool = False) -> bool:
+        """Write the outcome of an occurrence; False (and nothing written) if it already has a final one. With `surely`,
+        the transaction around it fails instead."""
         params = {
             "agent": outcome.agent,
             "key": outcome.key,
@@ -194,6 +227,9 @@ class OutcomeTable:
             "detail": json.dumps(dict(outcome.detail), ensure_ascii=False),
             "final": int(outcome.final),
         }
+        if surely:
+            await self._db.run_surely("outcomes_record", params)
+            return True
         return await self._db.run("outcomes_record", params) > 0
 
     async def amend(

@@ -10,7 +10,7 @@ from nudge.attention.rules import Decision, Defer, Refuse
 from nudge.durations import format_duration
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import IDLE_SINCE
-from nudge.queue.dispatch import Firing, Settlement, TimerChangedError
+from nudge.queue.firing import Firing, Settlement, TimerChangedError, batched
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import LATE_FROM, Timer, talk_lane
 from nudge.redaction import redact
@@ -34,6 +34,7 @@ class ReminderFiring:
         self._gate = gate
         self._conditions = conditions
 
+    @batched
     async def fire(self, firing: Firing) -> None:
         """The handler of the kind `reminder`. Safe to run twice: only the settling writes, and it does so once."""
         reminder = await self._store.reminders.get(firing.timer.key.removeprefix("reminder:"))
@@ -54,6 +55,7 @@ class ReminderFiring:
             reminder = replace(reminder, asked=0)
         verdict = None
         if not occurrence.too_late and reminder.condition is not None and reminder.condition.command is not None:
+            firing.needs_outside()
             verdict = await self._conditions.ask(
                 Question(
                     reminder.condition.command,

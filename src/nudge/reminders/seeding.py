@@ -17,7 +17,7 @@ from nudge.attention.quiet import PersonOf
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import FeedLine
 from nudge.queue.records import Record, items, text
 from nudge.queue.timers import Timer

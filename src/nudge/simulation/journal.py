@@ -63,6 +63,19 @@ class Journal:
             self._draft.reset(reset)
         self.entries += draft
 
+    @asynccontextmanager
+    async def savepoint(self, database: Database) -> AsyncIterator[None]:
+        """What is noted inside does not count if it fails."""
+        draft = self._draft.get()
+        noted = 0 if draft is None else len(draft)
+        try:
+            async with database.savepoint():
+                yield
+        except BaseException:
+            if draft is not None:
+                del draft[noted:]
+            raise
+
 
 class JournalStore(SqlStore):
     """The real store over a journal."""
@@ -79,14 +92,19 @@ class JournalStore(SqlStore):
         async with self.journal.transaction(self.database):
             yield
 
+    @asynccontextmanager
+    async def savepoint(self) -> AsyncIterator[None]:
+        async with self.journal.savepoint(self.database):
+            yield
+
 
 class _Outcomes(OutcomeTable):
     def __init__(self, database: Database, journal: Journal) -> None:
         super().__init__(database)
         self._journal = journal
 
-    async def record(self, outcome: Outcome) -> bool:
-        recorded = await super().record(outcome)
+    async def record(self, outcome: Outcome, *, surely: bool = False) -> bool:
+        recorded = await super().record(outcome, surely=surely)
         if recorded:
             self._journal.note(outcome)
         return recorded

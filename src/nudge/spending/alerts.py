@@ -12,7 +12,7 @@ from typing import Protocol
 
 from nudge.errors import NudgeError
 from nudge.instants import DAY, Instant
-from nudge.queue.dispatch import Firing
+from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.redaction import redact

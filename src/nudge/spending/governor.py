@@ -21,7 +21,7 @@ from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
 from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, ToolResult, ToolUse
-from nudge.queue.dispatch import Firing, Settlement
+from nudge.queue.firing import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
 from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import psycopg.conninfo
 from psycopg.rows import dict_row
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
-from nudge.database import Probe, Row, storable
+from nudge.database import NothingChangedError, Probe, Row, storable
 from nudge.errors import NotConfiguredError, StoreError, StoreFullError, StoreNewerError
 from nudge.stores.blocks import latest_version, migrations, psycopg_blocks, statements
 
@@ -37,12 +37,40 @@ _Connection = psycopg.AsyncConnection[dict[str, Any]]
 
 
 class _Transaction:
-    __slots__ = ("broken", "connection", "over")
+    """`sure` are the writes that must have changed a row. They are sent without waiting for the server's answers, which
+    are read before the next answer that somebody waits for, and at the end."""
+
+    __slots__ = ("broken", "connection", "over", "pipeline", "sure")
 
     def __init__(self, connection: _Connection) -> None:
         self.connection = connection
         self.broken = False
         self.over = False
+        self.pipeline: AsyncExitStack | None = None
+        self.sure: list[psycopg.AsyncCursor[dict[str, Any]]] = []
+
+    async def surely(self, statement: LiteralString, params: Mapping[str, Any]) -> None:
+        if self.pipeline is None:
+            self.pipeline = AsyncExitStack()
+            await self.pipeline.enter_async_context(self.connection.pipeline())
+        self.sure.append(await self.connection.execute(statement, params))
+
+    async def give_up(self) -> None:
+        """Forget the answers that are outstanding: what was sent is about to be rolled back."""
+        pipeline, self.pipeline = self.pipeline, None
+        if pipeline is not None:
+            with suppress(psycopg.Error):
+                await pipeline.aclose()
+
+    async def catch_up(self) -> None:
+        """Read the answers that are outstanding."""
+        if self.pipeline is None:
+            return
+        pipeline, self.pipeline = self.pipeline, None
+        await pipeline.aclose()
+        sure, self.sure = self.sure, []
+        if not all(cursor.rowcount for cursor in sure):
+            raise NothingChangedError
 
 
 class PostgresDatabase:
@@ -132,6 +160,7 @@ class PostgresDatabase:
         mine = self._current()
         with _translation():
             if mine is not None:
+                await mine.catch_up()
                 return await (await self._executed(mine.connection, block, params)).fetchall()
             async with self._pool.connection() as connection:
                 return await (await self._executed(connection, block, params)).fetchall()
@@ -144,6 +173,31 @@ class PostgresDatabase:
         async with self.transaction():
             return (await self._write(block, params)).rowcount
 
+    async def run_surely(self, block: str, params: Mapping[str, Any]) -> None:
+        mine = self._current()
+        assert mine is not None
+        if self.probe:
+            self.probe(block)
+        with _translation():
+            await mine.surely(self._blocks[block], params)
+
+    async def all_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[Sequence[Row]]:
+        found: list[Sequence[Row]] = []
+        if not params:
+            return found
+        async with self.transaction():
+            mine = self._current()
+            assert mine is not None
+            with _translation():
+                await mine.catch_up()
+                cursor = mine.connection.cursor()
+                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
+                while True:
+                    found.append(await cursor.fetchall())
+                    if not cursor.nextset():
+                        break
+        return found
+
     async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
         changed: list[int] = []
         async with self.transaction():
@@ -152,6 +206,7 @@ class PostgresDatabase:
             if self.probe:
                 self.probe(block)
             with _translation():
+                await mine.catch_up()
                 cursor = mine.connection.cursor()
                 await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
                 while params:
@@ -167,6 +222,7 @@ class PostgresDatabase:
             if self.probe:
                 self.probe(block)
             with _translation():
+                await mine.catch_up()
                 await mine.connection.cursor().executemany(self._blocks[block], params)
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
@@ -181,6 +237,7 @@ class PostgresDatabase:
         if self.probe:
             self.probe(block)
         with _translation():
+            await mine.catch_up()
             return await self._executed(mine.connection, block, params)
 
     async def _executed(
@@ -209,9 +266,14 @@ class PostgresDatabase:
                 reset = self._mine.set(mine)
                 try:
                     async with connection.transaction():
-                        yield
-                        if mine.broken:
-                            raise StoreError("A transaction went on after an error inside it.")
+                        try:
+                            yield
+                            if mine.broken:
+                                raise StoreError("A transaction went on after an error inside it.")
+                            await mine.catch_up()
+                        except BaseException:
+                            await mine.give_up()
+                            raise
                         if self.probe:
                             self.probe("commit")
                     if self.probe:
@@ -229,10 +291,16 @@ class PostgresDatabase:
         before = mine.broken
         try:
             with _translation():
+                await mine.catch_up()
                 async with mine.connection.transaction():
-                    yield
-                    if mine.broken and not before:
-                        raise StoreError("A transaction went on after an error inside it.")
+                    try:
+                        yield
+                        if mine.broken and not before:
+                            raise StoreError("A transaction went on after an error inside it.")
+                        await mine.catch_up()
+                    except BaseException:
+                        await mine.give_up()
+                        raise
         except BaseException:
             mine.broken = before
             raise

@@ -28,7 +28,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nudge.database import Probe, Row, storable
+from nudge.database import NothingChangedError, Probe, Row, storable
 from nudge.errors import StoreDamagedError, StoreError, StoreFullError, StoreGoneError, StoreNewerError
 from nudge.stores.blocks import latest_version, migrations, sqlite_blocks, statements
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 _BUSY_SECONDS = 10.0
 _LARGEST_GROUP = 128
 """More transactions than this do not share a commit: the first of them must not wait too long."""
+_WENT_ON = "A transaction went on after an error inside it."
 _SERIAL = "INTEGER PRIMARY KEY AUTOINCREMENT"
 
 
@@ -172,6 +173,13 @@ class SqliteDatabase:
         async with self.transaction():
             return [self._write(block, one).rowcount for one in params]
 
+    async def run_surely(self, block: str, params: Mapping[str, Any]) -> None:
+        if not self._write(block, params).rowcount:
+            raise NothingChangedError
+
+    async def all_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[Sequence[Row]]:
+        return [await self.all(block, one) for one in params]
+
     async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
         if self._joined:
             self._write_many(block, params)
@@ -196,6 +204,7 @@ class SqliteDatabase:
 
     def _write(self, block: str, params: Mapping[str, Any]) -> sqlite3.Cursor:
         try:
+            self._refuse_broken()
             if self.probe:
                 self.probe(block)
             return self._executed(block, params)
@@ -205,6 +214,7 @@ class SqliteDatabase:
 
     def _write_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
         try:
+            self._refuse_broken()
             if self.probe:
                 self.probe(block)
             self._connection.executemany(self._blocks[block], params)
@@ -214,6 +224,11 @@ class SqliteDatabase:
         except BaseException:
             self._break()
             raise
+
+    def _refuse_broken(self) -> None:
+        """After some errors (a full disk) SQLite has ended the transaction by itself: what came then would be kept."""
+        if self._open is not None and self._open.broken:
+            raise StoreError(_WENT_ON)
 
     def _break(self) -> None:
         """Whoever catches an error further out must not commit half of the transaction."""
@@ -249,7 +264,7 @@ class SqliteDatabase:
             try:
                 yield
                 if mine.broken:
-                    raise StoreError("A transaction went on after an error inside it.")
+                    raise StoreError(_WENT_ON)
                 if group.size:
                     self._execute("RELEASE member")
             except BaseException:
@@ -273,18 +288,19 @@ class SqliteDatabase:
         mine = self._open
         if mine is None or not self._joined:
             raise StoreError("A savepoint needs a transaction around it.")
+        self._refuse_broken()
         self._execute("SAVEPOINT part")
-        before = mine.broken
         try:
             yield
-            if mine.broken and not before:
-                raise StoreError("A transaction went on after an error inside it.")
+            self._refuse_broken()
             self._execute("RELEASE part")
         except BaseException:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK TO part")
                 self._connection.execute("RELEASE part")
-                mine.broken = before
+                mine.broken = False
+            else:
+                mine.broken = True
             raise
 
     def _join(self) -> _Group:

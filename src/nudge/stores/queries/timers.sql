@@ -11,6 +11,14 @@ INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
 VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
 ON CONFLICT (agent, key) DO UPDATE SET kind = timers.kind
 
+-- name: timers_hasten
+INSERT INTO timers (agent, key, kind, due_at, slot_at, payload, lane, attempts)
+VALUES (:agent, :key, :kind, :due_at, :slot_at, :payload, :lane, :attempts)
+ON CONFLICT (agent, key) DO UPDATE SET
+    slot_at = CASE WHEN timers.due_at > excluded.due_at THEN excluded.slot_at ELSE timers.slot_at END,
+    attempts = CASE WHEN timers.due_at > excluded.due_at THEN excluded.attempts ELSE timers.attempts END,
+    due_at = CASE WHEN timers.due_at > excluded.due_at THEN excluded.due_at ELSE timers.due_at END
+
 -- name: timers_get
 SELECT * FROM timers WHERE agent = :agent AND key = :key
 
@@ -34,13 +42,22 @@ DELETE FROM timers WHERE agent = :agent
 -- name: timers_due_lanes
 SELECT lane, MIN(due_at) AS due_at FROM (
     SELECT t.lane, t.due_at FROM timers t
-    WHERE t.due_at <= :now
+    WHERE t.due_at > :after AND t.due_at <= :now
       AND NOT EXISTS (
           SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon
       )
     ORDER BY t.due_at LIMIT :window
 ) due
 GROUP BY lane ORDER BY 2, 1 LIMIT :limit
+
+-- name: timers_due_lanes_of_agent
+SELECT lane, MIN(due_at) AS due_at FROM timers t
+WHERE t.agent = :agent AND t.due_at <= :now
+  AND NOT EXISTS (SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon)
+GROUP BY lane ORDER BY 2, 1 LIMIT :limit
+
+-- name: timers_next_due_of_agent
+SELECT MIN(due_at) AS due_at FROM timers WHERE agent = :agent AND due_at > :after
 
 -- name: timers_due_in_lane
 SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT :limit
