@@ -13,10 +13,11 @@ from nudge.instants import HOUR, Instant
 from nudge.testing import MemoryBlobs
 from nudge.worker import manifest as manifests
 from nudge.worker import scan as scans
-from nudge.worker.blobs import Blobs
+from nudge.worker.blobs import Blobs, BlobsUnavailableError
 from nudge.worker.manifest import Changes, DamagedSnapshotError, Manifest
 from nudge.worker.snapshots import Snapshots
 from nudge.worker.workspace import Workspace
+from tests.cli.cli import CliHere
 
 pytestmark = pytest.mark.process
 
@@ -289,3 +290,74 @@ def test_a_manifest_is_read_as_it_was_written() -> None:
         3, NOW, "sleep", {"a\udcff": manifests.Item("f", 0o644, 3, 9, ("aa", "bb")), "b": manifests.Item("d", 0o700)}
     )
     assert Manifest.decode(written.encode()) == written
+
+
+def test_the_command_line_keeps_them_on_s3(s3: tuple[str, dict[str, str]], tmp_path: Path) -> None:
+    url, environment = s3
+    here = CliHere(tmp_path / "home", environment)
+    here("init")
+    (here.home / "nudge.toml").write_text(f'[worker]\nsnapshots = "{url}/{tmp_path.name}"\n')
+    work = here.home / "agents" / "dev" / "workspace"
+    work.mkdir(parents=True)
+    (work / "a").write_text("one")
+    here("snapshot", "create")
+    (work / "a").write_text("two")
+    here("snapshot", "restore")
+    assert (work / "a").read_text() == "one"
+    assert not (here.home / "snapshots").exists()
+    assert environment["AWS_SECRET_ACCESS_KEY"] not in here("config", "show").stdout
+
+
+class Failing(MemoryBlobs):
+    """Fails at one call, as a network or a crash does there."""
+
+    left: int | None = None
+
+    def _count(self) -> None:
+        if self.left is not None:
+            self.left -= 1
+            if self.left < 0:
+                raise BlobsUnavailableError
+
+    def get(self, key: str) -> bytes | None:
+        self._count()
+        return super().get(key)
+
+    def put(self, key: str, content: bytes) -> None:
+        self._count()
+        super().put(key, content)
+
+
+def test_a_failure_at_any_call_leaves_the_snapshots_before_it_and_the_workspace(workspace: Workspace) -> None:
+    blobs = Failing()
+    snapshots = Snapshots(blobs, "dev")
+    snapshots.create(workspace, NOW)
+    before = state(workspace)
+    for allowed in range(100):
+        spoil(workspace)
+        for number in range(3):
+            (workspace.path / f"new{number}").write_text(f"{allowed} {number}")
+        spoilt = state(workspace)
+        blobs.left = allowed
+        failed = 0
+        try:
+            snapshots.create(workspace, NOW)
+        except BlobsUnavailableError:
+            failed += 1
+            blobs.left = allowed
+            try:
+                snapshots.restore(workspace)
+            except BlobsUnavailableError:
+                failed += 1
+        blobs.left = None
+        if not failed:
+            assert snapshots.numbers() == [2, 1]
+            snapshots.check(2)
+            break
+        assert snapshots.numbers() == [1]
+        snapshots.check(1)
+        assert state(workspace) == (spoilt if failed == 2 else before)
+        snapshots.restore(workspace)
+        assert state(workspace) == before
+    else:
+        pytest.fail("it never succeeded")

@@ -17,6 +17,7 @@ from nudge.durations import format_duration
 from nudge.home.config import SECRET_NAMES
 from nudge.home.private_files import make_folder
 from nudge.instants import SECOND
+from nudge.output_pipe import OutputPipe
 from nudge.process_tree import kill_group, kill_tree
 from nudge.redaction import redact
 from nudge.reminders.conditions import Question, Verdict
@@ -56,7 +57,7 @@ class CommandConditions:
             "NUDGE_REMINDER_ID": question.reminder_id,
             "NUDGE_FIRE_COUNT": str(question.fire_count),
         }
-        output = _Output()
+        output = OutputPipe(_READ_BYTES)  # more than is shown: a secret may lie across the cut
         try:
             make_folder(workspace)
             process = await asyncio.create_subprocess_exec(
@@ -115,48 +116,3 @@ def _verdict(code: int | None, output: str) -> Verdict:
 def _cut(text: str) -> str:
     """The first 2 KB, at a whole character. Cut last: half a secret has no shape any more."""
     return text.encode("utf-8", "replace")[:OUTPUT_BYTES].decode("utf-8", "ignore")
-
-
-class _Output:
-    """The first 8 KB of what comes through a pipe, more than is shown: a secret may lie across the cut. The
-    rest is read and dropped, so that nobody blocks on writing.
-
-    The pipe is ours and not asyncio's: a child that went into the background keeps it open, and we do not wait for it.
-    """
-
-    def __init__(self) -> None:
-        self._reader, self.writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        self._kept = bytearray()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def listen(self) -> None:
-        os.close(self.writer)
-        self.writer = -1
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._reader, self._read)
-
-    def _read(self) -> bool:
-        try:
-            chunk = os.read(self._reader, 65_536)
-        except BlockingIOError:
-            return False
-        self._kept += chunk[: _READ_BYTES - len(self._kept)]
-        if not chunk and self._loop is not None:
-            self._loop.remove_reader(self._reader)
-        return bool(chunk)
-
-    def close(self) -> None:
-        if self.writer >= 0:
-            os.close(self.writer)
-        if self._loop is not None:
-            for _ in range(16):  # what is in the pipe now; somebody who escaped the group may write for ever
-                if not self._read():
-                    break
-            self._loop.remove_reader(self._reader)
-        os.close(self._reader)
-
-    @property
-    def text(self) -> str:
-        """Cut at a whole character; NUL, which no database takes as text, is left out."""
-        return self._kept.decode("utf-8", "ignore" if len(self._kept) == _READ_BYTES else "replace").replace("\0", "")

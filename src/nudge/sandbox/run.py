@@ -16,6 +16,7 @@ from secrets import token_hex
 from typing import Any
 
 from nudge import process_tree
+from nudge.output_pipe import OutputPipe
 from nudge.worker.sandbox import Ending, Job, Limits, Ran
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
@@ -58,7 +59,8 @@ class CommandSandbox:
 
 async def _launch(prepared: Prepared, job: Job) -> Ran:
     mark = token_hex(8)
-    output, status = _Pipe(job.limits.output_bytes), _Pipe(1_000)
+    half = max(1, job.limits.output_bytes // 2)
+    output, status = OutputPipe(half, half), OutputPipe(1_000)
     filters = _file_with(prepared.seccomp) if prepared.seccomp and prepared.seccomp_argument else None
     argv = list(prepared.argv)
     if filters is not None:
@@ -175,63 +177,3 @@ def _remove(folder: Path) -> None:
 
     shutil.rmtree(folder, onerror=unlock)
     shutil.rmtree(folder, ignore_errors=True)
-
-
-class _Pipe:
-    """The first and the last bytes of what comes through a pipe; the rest is read and dropped, so that nobody blocks.
-
-    It is ours and not asyncio's: somebody who escaped may keep it open, and we do not wait for it.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._reader, self.writer = os.pipe()
-        os.set_blocking(self._reader, False)
-        self._half = max(1, most // 2)
-        self._head = bytearray()
-        self._tail = bytearray()
-        self.left_out = 0
-        self.ended = asyncio.Event()
-        self._loop: asyncio.AbstractEventLoop | None = None
-
-    def listen(self) -> None:
-        os.close(self.writer)
-        self.writer = -1
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._reader, self._read)
-
-    def _read(self) -> bool:
-        try:
-            chunk = os.read(self._reader, 65_536)
-        except BlockingIOError:
-            return False
-        if not chunk:
-            self.ended.set()
-            if self._loop is not None:
-                self._loop.remove_reader(self._reader)
-            return False
-        room = self._half - len(self._head)
-        self._head += chunk[:room]
-        self._tail += chunk[room:] if room > 0 else chunk
-        if over := max(0, len(self._tail) - self._half):
-            del self._tail[:over]
-            self.left_out += over
-        return True
-
-    def close(self) -> None:
-        if self.writer >= 0:
-            os.close(self.writer)
-        if self._loop is not None:
-            for _ in range(16):  # what is in the pipe now
-                if not self._read():
-                    break
-            self._loop.remove_reader(self._reader)
-        os.close(self._reader)
-
-    @property
-    def text(self) -> str:
-        """NUL, which no database takes as text, is left out."""
-        head, tail = self._head.decode("utf-8", "replace"), self._tail.decode("utf-8", "replace")
-        gap = f"\n[… {self.left_out:,} bytes left out …]\n" if self.left_out else ""
-        if not gap:
-            head, tail = (self._head + self._tail).decode("utf-8", "replace"), ""
-        return (head + gap + tail).replace("\0", "")

@@ -41,7 +41,7 @@ def _snapshots(args: argparse.Namespace, context: Context) -> tuple[str, Snapsho
     agent = _agent(args, context)
     config = context.config
     blobs = open_blobs(config.snapshots_url, config.environment)
-    return agent, Snapshots(blobs, agent, context.home.run / f"snapshot-{agent}.json")
+    return agent, Snapshots(blobs, agent, context.home.run / f"snapshot-{agent}.cache")
 
 
 def _agent(args: argparse.Namespace, context: Context) -> str:
