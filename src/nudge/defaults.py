@@ -33,5 +33,10 @@ SPENDING_WINDOW: Final = 10_000_000
 
 SPENDING_TIER: Final = "standard"
 DAY_STARTS: Final = "00:00 UTC"
+
+RUN_TOKENS: Final = 1_000_000
+RUN_COST: Final = 10_000_000
+"""Micro-dollars."""
+RUN_SECONDS: Final = 7_200
 GATEWAY_HOST: Final = "127.0.0.1"
 GATEWAY_PORT: Final = 8717

@@ -60,6 +60,30 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             bare=Command("reminder_write", 'set one in a sentence: nudge reminder "call mum friday 5pm"', "say"),
         ),
     },
+    "Work": {
+        "work": Command("work", "have a worker do a task, and watch it"),
+        "session": Group(
+            "list and manage working sessions",
+            {
+                "list": Command("session", "list sessions, the last one first", "list_"),
+                "show": Command("session", "show a session and its report", "show"),
+                "watch": Command("session", "follow a session until it ends", "watch"),
+                "resume": Command("session", "go on with a session that ended early", "resume"),
+                "cancel": Command("session", "cancel a session; what it did stays", "cancel"),
+                "answer": Command("session", "answer what a session asked you", "answer"),
+            },
+        ),
+        "snapshot": Group(
+            "keep and restore an agent's workspace",
+            {
+                "list": Command("snapshot", "list snapshots", "list_"),
+                "create": Command("snapshot", "make a snapshot now", "create"),
+                "verify": Command("snapshot", "compare the workspace with a snapshot", "verify"),
+                "restore": Command("snapshot", "bring a snapshot back; what is there is kept", "restore"),
+                "diff": Command("snapshot", "show what changed since a snapshot", "diff"),
+            },
+        ),
+    },
     "Look": {
         "log": Command("log", "show what happened"),
         "inbox": Command("inbox", "read the inbox of an agent that you run yourself"),
@@ -80,18 +104,6 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
         ),
     },
-    "Work": {
-        "snapshot": Group(
-            "keep and restore an agent's workspace",
-            {
-                "list": Command("snapshot", "list snapshots", "list_"),
-                "create": Command("snapshot", "make a snapshot now", "create"),
-                "verify": Command("snapshot", "compare the workspace with a snapshot", "verify"),
-                "restore": Command("snapshot", "bring a snapshot back; what is there is kept", "restore"),
-                "diff": Command("snapshot", "show what changed since a snapshot", "diff"),
-            },
-        ),
-    },
     "Your own agents": {
         "exec": Command("exec", "run a command under an agent's budgets"),
         "gateway": Group(
@@ -110,6 +122,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "list": Command("agent", "list agents", "list_"),
                 "add": Command("agent", "add an agent from a role", "add"),
                 "show": Command("agent", "show an agent: role, timers, inbox", "show"),
+                "message": Command("agent", "write to an agent", "message"),
                 "remove": Command("agent", "remove an agent; its history is kept", "remove"),
             },
         ),

@@ -13,6 +13,7 @@ from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DocumentFiles, DocumentWatch, PersonDocuments
+from nudge.daemon.working import Working, WorkPorts
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
@@ -38,6 +39,8 @@ from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
+from nudge.worker.sessions import KIND as WORK
+from nudge.worker.sessions import work_timer
 
 
 class NoCommands:
@@ -68,6 +71,7 @@ class Ports:
     mailer: Mailer | None = None
     outside: Outside = field(default_factory=Outside)
     is_coach: Callable[[Agent], bool] = lambda agent: True
+    work: WorkPorts | None = None
     new_id: Callable[[], str] = random_id
 
     @property
@@ -126,7 +130,7 @@ class Daemon:
             turn=options.turn,
             model=ports.model,
             owner=options.home,
-            waiting=(LETTERS,),
+            waiting=(LETTERS, WORK),
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
@@ -141,6 +145,8 @@ class Daemon:
         )
         self.watch = DocumentWatch(store, clock, self.documents, self.dispatcher.poke)
         self.coach = self._coach(ports, options)
+        self.work_ports = ports.work
+        self.working = self._working(ports, options)
         self.dispatcher.handlers.update(self._handlers(ports))
         self._is_coach = ports.is_coach
         self._adopted: set[str] = set()
@@ -167,6 +173,29 @@ class Daemon:
             self.dispatcher.poke,
         )
 
+    def _working(self, ports: Ports, options: Options) -> Working | None:
+        """The agents that work with tools. Without a model there are none."""
+        if ports.work is None or ports.model is None:
+            return None
+        return Working(
+            self.store,
+            self.clock,
+            ports.work,
+            model=ports.model,
+            spending=self.spending,
+            pools=self.pools,
+            reminders=self.reminders,
+            delivery=self.delivery,
+            speaker=self._speaker,
+            letter_came=self._letter_came,
+            new_id=ports.new_id,
+            secrets=options.secrets,
+        )
+
+    async def _speaker(self) -> str | None:
+        """Who talks to the person."""
+        return next((one.name for one in await self.store.agents.all() if self._is_coach(one)), None)
+
     def _handlers(self, ports: Ports) -> dict[str, Handler]:
         """Who handles which kind of timer."""
         handover = Handover(self.store, self.coach.post_reminder, self._letter_came)
@@ -181,6 +210,8 @@ class Daemon:
         }
         if self.seeding:
             handlers[ROUTINES] = self.seeding.poll
+        if self.working:
+            handlers[WORK] = self.working.worker.fire
         return handlers
 
     async def start(self) -> None:
@@ -201,6 +232,8 @@ class Daemon:
             await self.delivery.resume(agent.name, now)
             if self._is_coach(agent):
                 await self.coach.start(agent.name, now)
+            elif self._works(agent):
+                await self.store.timers.ensure(work_timer(agent.name, now))
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
 
@@ -239,3 +272,8 @@ class Daemon:
         there = await self.store.agents.get(agent)
         if there is not None and self._is_coach(there):
             await self.coach.background.arrived(agent, priority, now)
+        elif there is not None and self.working and self._works(there):
+            await self.working.sessions.arrived(agent, priority, now)
+
+    def _works(self, agent: Agent) -> bool:
+        return self.working is not None and self.work_ports is not None and self.work_ports.works(agent)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 from nudge.channels.healthcheck import Healthcheck
 from nudge.channels.smtp import SmtpMailer
 from nudge.clock import Clock
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
 from nudge.daemon.assemble import Options, Ports
+from nudge.daemon.working import WorkPorts
 from nudge.errors import NudgeError
 from nudge.home.command_conditions import CommandConditions
 from nudge.home.config import Config
@@ -20,9 +24,18 @@ from nudge.home.prices import load_prices
 from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
 from nudge.models import open_model
+from nudge.progress.run_limits import BudgetEnforcementMode
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
+from nudge.worker.loop import RunOptions
+from nudge.worker.prompts import instructions
+from nudge.worker.sandbox import Sandbox
+from nudge.worker.snapshots import Snapshots
+from nudge.worker.workspaces import KeptWorkspaces
+
+if TYPE_CHECKING:
+    from nudge.home.roles import Role
 
 
 def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) -> Ports:
@@ -45,6 +58,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
             decision_log=DecisionFile(home.logs, config.secrets),
         ),
         is_coach=lambda agent: is_coach(home, agent),
+        work=work_of(config, clock),
     )
 
 
@@ -70,6 +84,49 @@ def model_of(config: Config, clock: Clock) -> Model | None:
     """The model that is paid for; None where the coach's own rules answer. A provider's library may take more than a
     second to load: only the chosen one is."""
     return open_model(config.provider, config.environment, clock=clock) if config.provider else None
+
+
+def work_of(config: Config, clock: Clock) -> WorkPorts:
+    """What this home's own workers work with. Sandbox and snapshots are looked for when one is first needed."""
+    home, section = config.home, config.worker
+    roles: dict[str, Role] = {}
+
+    def works(agent: Agent) -> bool:
+        from nudge.home.roles import load_role, role_path
+
+        try:
+            roles[agent.name] = load_role(role_path(home, agent.role))
+        except NudgeError:
+            return False
+        return roles[agent.name].works
+
+    def told(agent: str) -> str:
+        notes = home.agent(agent) / "AGENTS.md"
+        return instructions(agent, roles[agent].instructions, notes.read_text("utf-8") if notes.is_file() else "")
+
+    def sandbox_of(agent: str) -> Sandbox:
+        from nudge.sandbox.choose import choose
+
+        return choose(roles[agent].sandbox)
+
+    return WorkPorts(
+        works=works,
+        instructions=told,
+        folder_of=home.workspace,
+        sandbox_of=cache(sandbox_of),
+        workspaces=KeptWorkspaces(
+            home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock, keep=section.keep_snapshots
+        ),
+        options=RunOptions(section.limits, BudgetEnforcementMode(section.mode)),
+    )
+
+
+def snapshots_of(config: Config, agent: str) -> Snapshots:
+    """Where an agent's workspace is kept."""
+    from nudge.blobs.obstore import open_blobs
+
+    blobs = open_blobs(config.snapshots_url, config.environment)
+    return Snapshots(blobs, agent, config.home.run / f"snapshot-{agent}.cache")
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

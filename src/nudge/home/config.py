@@ -24,6 +24,9 @@ from nudge.defaults import (
     MOST_PING_REFILL_MINUTES,
     PING_CAPACITY,
     PING_REFILL_MINUTES,
+    RUN_COST,
+    RUN_SECONDS,
+    RUN_TOKENS,
     SPENDING_TIER,
     SPENDING_WINDOW,
 )
@@ -52,6 +55,7 @@ from nudge.home.config_values import (
 from nudge.home.folder import Home
 
 if TYPE_CHECKING:
+    from nudge.progress.run_limits import RunLimits
     from nudge.spending.allowance import DayTurn
     from nudge.spending.budgets import SpendingPlan
     from nudge.spending.routing import Routes
@@ -161,10 +165,32 @@ class SpendingSection(NamedTuple):
 
 
 class WorkerSection(NamedTuple):
-    """`snapshots` is a folder or a URL (s3://bucket/folder); empty is a folder of the home."""
+    """What one run of a worker may use unless its task says otherwise. Money is micro-dollars; 0 lifts a limit.
 
+    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home.
+    """
+
+    budget_max_tokens: Annotated[int, whole(0, 10**12)] = RUN_TOKENS
+    budget_max_cost: Annotated[int, MONEY] = RUN_COST
+    budget_max_duration: Annotated[int, whole(0, 10**8)] = RUN_SECONDS
+    max_iterations: Annotated[int, whole(0, 10**6)] = 0
+    mode: Annotated[str, one_of("strict", "advisory", "soft")] = "strict"
     snapshots: Annotated[str, TEXT] = ""
     keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+
+    @property
+    def limits(self) -> "RunLimits":
+        from datetime import timedelta
+
+        from nudge.progress.run_limits import RunLimits
+        from nudge.spending.money import Money
+
+        return RunLimits(
+            self.budget_max_tokens or None,
+            Money(self.budget_max_cost) if self.budget_max_cost else None,
+            timedelta(seconds=self.budget_max_duration) if self.budget_max_duration else None,
+            self.max_iterations or None,
+        )
 
 
 class GatewaySection(NamedTuple):

@@ -41,6 +41,15 @@ def make_home(home: Home) -> list[Path]:
     return made
 
 
+def make_worker_role(home: Home) -> None:
+    """Write the role of the standard worker, unless there is one."""
+    path = home.roles / "worker.yaml"
+    if not path.exists():
+        make_folder(home.roles)
+        template = resources.files("nudge.home") / "templates" / "home" / "worker.yaml"
+        write_new(path, template.read_text(encoding="utf-8"))
+
+
 def _in_zone(goals: str, home: Home) -> str:
     """The template with the zone of a nudge.toml that is there already, else with this machine's, the best guess at
     where the person is."""

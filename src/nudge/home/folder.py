@@ -78,12 +78,13 @@ class Home:
         return self.path / "copies"
 
     @property
-    def logs(self) -> Path:
-        return self.path / "logs"
+    def snapshots(self) -> Path:
+        """Workspaces as they were, unless nudge.toml names another place."""
+        return self.path / "snapshots"
 
     @property
-    def snapshots(self) -> Path:
-        return self.path / "snapshots"
+    def logs(self) -> Path:
+        return self.path / "logs"
 
     @property
     def run(self) -> Path:

@@ -28,14 +28,27 @@ class RoleReminder:
     line: int
 
 
+BUILT_IN = "worker"
+"""The word in `run` that stands for nudge's own worker."""
+
+
 @dataclass(frozen=True, slots=True)
 class Role:
+    """`run` says who does the work of an agent that is no coach: nudge's own worker, a command, or nobody (then
+    letters wait in its inbox). `sandbox` is "none" where its commands may reach everything."""
+
     name: str
     description: str
     instructions: str
     kind: Literal["coach", "worker"]
     reminders: tuple[RoleReminder, ...]
+    run: str = ""
     sandbox: str = "auto"
+
+    @property
+    def works(self) -> bool:
+        """Whether nudge's own worker does its work."""
+        return self.kind == "worker" and self.run == BUILT_IN
 
 
 class _File(BaseModel):
@@ -47,6 +60,7 @@ class _File(BaseModel):
     description: str = ""
     instructions: str = ""
     kind: Literal["coach", "worker"] = "worker"
+    run: str = ""
     reminders: tuple[Any, ...] = ()
     sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
 
@@ -72,7 +86,7 @@ def _parsed(text: str, where: str) -> Role:
     document = read_mapping(text, where, what="a role", starts="name: …")
     file = checked(_File, document, where)
     reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.sandbox)
+    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.run.strip(), file.sandbox)
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:

@@ -75,7 +75,15 @@ class Checkpoints:
         with the session. If the history is too long, a second step replaces the older part by a summary; the iteration
         is safe by then.
         """
-        at = as_instant(now)
+        saved = await self.write(session, new, now)
+        shorter = await self.shortened(saved, now)
+        if shorter is None:
+            return saved
+        await self._put(shorter, saved.iteration, ())
+        return shorter
+
+    async def write(self, session: Session, new: Sequence[Message], now: Moment) -> Session:
+        """Write an iteration as `save` does, and leave the history as long as it is."""
         known = session.iteration
         if known == 0 and await self._store.agents.get(session.agent) is None:
             raise NotFoundError(
@@ -86,16 +94,19 @@ class Checkpoints:
             iteration=known + 1,
             messages=(*session.messages, *new),
             said=session.said + len(new),
-            updated_at=at,
+            updated_at=as_instant(now),
         )
-        await self._write(saved, known, new)
-        compaction = compact(saved.messages, self._limit, down_to=self._down_to)
+        await self._put(saved, known, new)
+        return saved
+
+    async def shortened(self, session: Session, now: Moment) -> Session | None:
+        """The session with a summary in place of its older messages; None if its history is short enough. A model may
+        write the summary. Nothing is written."""
+        compaction = compact(session.messages, self._limit, down_to=self._down_to)
         if not compaction.older:
-            return saved
-        summary = await self._summarise(session.agent, compaction, at) if self._summarise else None
-        shorter = replace(saved, messages=compaction.messages(summary))
-        await self._write(shorter, saved.iteration, ())
-        return shorter
+            return None
+        summary = await self._summarise(session.agent, compaction, as_instant(now)) if self._summarise else None
+        return replace(session, messages=compaction.messages(summary))
 
     async def everything(self, agent: str, session: str) -> list[Message]:
         """All that was ever said in a session. Changes nothing."""
@@ -104,7 +115,7 @@ class Checkpoints:
             found.extend(page)
         return found
 
-    async def _write(self, session: Session, known: int, new: Sequence[Message]) -> None:
+    async def _put(self, session: Session, known: int, new: Sequence[Message]) -> None:
         if not await self._store.sessions.save(session, known, new):
             raise LostLeaseError(
                 f"Session {session.id} of {session.agent} went on elsewhere after iteration {known}.",

@@ -153,6 +153,11 @@ class GuardRules(Generic[H]):
         return self.level >= HARD
 
     @property
+    def closing(self) -> bool:
+        """Whether the run wraps up: only its report is left."""
+        return self._calls.closing
+
+    @property
     def context_tokens(self) -> int:
         """The size of the conversation as far as it is counted. The next input is this and what you add to it."""
         return self.budget.account.context

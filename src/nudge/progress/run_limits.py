@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
+from nudge.defaults import RUN_COST, RUN_SECONDS, RUN_TOKENS
 from nudge.errors import UsageError
 from nudge.instants import from_timedelta, to_timedelta
 from nudge.numbers import is_whole
 from nudge.spending.money import Amount, Money, as_micros, format_money
+
+_COST: Final = Money(RUN_COST)
+_DURATION: Final = timedelta(seconds=RUN_SECONDS)
 
 
 class BudgetEnforcementMode(StrEnum):
@@ -57,9 +61,9 @@ class RunLimits:
 
     def __init__(
         self,
-        tokens: int | None = 1_000_000,
-        cost: Amount | None = 10,
-        duration: timedelta | None = timedelta(hours=2),
+        tokens: int | None = RUN_TOKENS,
+        cost: Amount | None = _COST,
+        duration: timedelta | None = _DURATION,
         iterations: int | None = None,
     ) -> None:
         """`cost` is in dollars. A limit of 0 or less is refused."""

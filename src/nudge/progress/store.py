@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nudge.instants import Instant
@@ -69,12 +70,31 @@ class ClosedUse:
 _NEVER = Instant(0)
 
 
+class SessionStatus(StrEnum):
+    """WORKING and WAITING (for an answer of the person) are open; the others have ended. A session that sleeps on its
+    budget is WORKING: its agent's spending state says that it sleeps."""
+
+    WORKING = "working"
+    WAITING = "waiting"
+    DONE = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+    @property
+    def is_open(self) -> bool:
+        return self in (SessionStatus.WORKING, SessionStatus.WAITING)
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
     """A session as of its last checkpoint.
 
     `messages` is what the model is sent again: older ones may be replaced by a summary. `said` counts all there ever
     were. `guard` is the state of the run's guard, and `retries` counts by name whatever is tried again.
+
+    `last_task` is what it works on, `letter` the one that asked for it, `asked_by` whoever gets the report. A subagent
+    has a `parent`. `snapshot` is the workspace as of this checkpoint, and `reason` says why the session ended.
     """
 
     agent: str
@@ -88,6 +108,14 @@ class Session:
     guard: Mapping[str, Any] = field(default_factory=dict)
     last_task: str = ""
     updated_at: Instant = _NEVER
+    status: SessionStatus = SessionStatus.WORKING
+    asked_by: str = ""
+    letter: int = 0
+    parent: str = ""
+    snapshot: str = ""
+    report: str = ""
+    reason: str = ""
+    started_at: Instant = _NEVER
 
 
 class GuardStore(Protocol):

@@ -13,7 +13,7 @@ from nudge.errors import StoreCorruptError
 from nudge.instants import Instant
 from nudge.progress.compaction import Message
 from nudge.progress.pool_rules import ReservationState
-from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Session
+from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Session, SessionStatus
 
 
 class PoolTable:
@@ -83,6 +83,23 @@ class SessionTable:
         """The last used first."""
         return [_session(row) for row in await self._db.all("sessions_of_agent", {"agent": agent, "limit": limit})]
 
+    async def current(self, agent: str) -> Session | None:
+        """The open session of an agent that no other session started: the one that it works in."""
+        row = await self._db.one("sessions_current", {"agent": agent})
+        return _session(row) if row else None
+
+    async def family(self, agent: str, session: str) -> Sequence[Session]:
+        """A session and all that it started, with what those started."""
+        return [_session(row) for row in await self._db.all("sessions_family", {"agent": agent, "id": session})]
+
+    async def recent(self, limit: int = 50) -> Sequence[Session]:
+        """Of all agents, the last used first."""
+        return [_session(row) for row in await self._db.all("sessions_recent", {"limit": limit})]
+
+    async def find(self, text: str) -> Sequence[Session]:
+        """Those whose id begins with this text."""
+        return [_session(row) for row in await self._db.all("sessions_find", {"id": text, "end": text + "\uffff"})]
+
     async def save(self, session: Session, known: int, new: Sequence[Message] = ()) -> bool:
         """Write the whole row and append `new` to what was said, or nothing: False if the stored iteration is not
         `known` any more."""
@@ -151,6 +168,14 @@ def _session_params(session: Session) -> dict[str, Any]:
         "guard": _text(session.guard),
         "last_task": session.last_task,
         "updated_at": session.updated_at,
+        "status": session.status.value,
+        "asked_by": session.asked_by,
+        "letter": session.letter,
+        "parent": session.parent,
+        "snapshot": session.snapshot,
+        "report": session.report,
+        "reason": session.reason,
+        "started_at": session.started_at,
     }
 
 
@@ -172,6 +197,14 @@ def _session(row: Row) -> Session:
         _read(row, "guard", dict),
         row["last_task"],
         Instant(row["updated_at"]),
+        SessionStatus(row["status"]),
+        row["asked_by"],
+        row["letter"],
+        row["parent"],
+        row["snapshot"],
+        row["report"],
+        row["reason"],
+        Instant(row["started_at"]),
     )
 
 

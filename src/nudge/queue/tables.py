@@ -111,6 +111,22 @@ class TimerTable:
         return int(row["n"]) if row else 0
 
 
+class AgentTimers(TimerTable):
+    """The timers of one agent, for a process that works for it alone: what is due for others is not its business."""
+
+    def __init__(self, database: Database, agent: str) -> None:
+        super().__init__(database)
+        self._agent = agent
+
+    async def due_lanes(self, now: Instant, limit: int, **_: Any) -> Sequence[str]:
+        params = {"agent": self._agent, "now": now, "horizon": now + LONGEST_LEASE, "limit": limit}
+        return [row["lane"] for row in await self._db.all("timers_due_lanes_of_agent", params)]
+
+    async def next_due(self, after: Instant) -> Instant | None:
+        row = await self._db.one("timers_next_due_of_agent", {"agent": self._agent, "after": after})
+        return Instant(row["due_at"]) if row and row["due_at"] is not None else None
+
+
 def _identity(timer: Timer) -> dict[str, Any]:
     return {
         "agent": timer.agent,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
     from nudge.reminders.tables import ReminderTable
     from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
+    from nudge.worker.questions import QuestionTable
 
 
 def _table(module: str, name: str) -> cached_property[Any]:
@@ -45,6 +46,7 @@ class SqlStore:
     pools: cached_property[PoolTable] = _table("progress.tables", "PoolTable")
     sessions: cached_property[SessionTable] = _table("progress.tables", "SessionTable")
     guards: cached_property[GuardTable] = _table("progress.tables", "GuardTable")
+    questions: cached_property[QuestionTable] = _table("worker.questions", "QuestionTable")
     conversations: cached_property[ConversationTable] = _table("coach.tables", "ConversationTable")
     activity: cached_property[ActivityTable] = _table("coach.tables", "ActivityTable")
     periods: cached_property[PeriodTable] = _table("coach.tables", "PeriodTable")

@@ -1,4 +1,4 @@
-"""Commands about agents: list, add, show, remove."""
+"""Commands about agents: list, add, show, message, remove."""
 
 from __future__ import annotations
 
@@ -146,6 +146,47 @@ def _body(text: str, count: int) -> str:
     first = text.splitlines()[0] if text else ""
     short = first if len(first) <= 60 else first[:57] + "..."
     return f"{short} (×{count})" if count > 1 else short
+
+
+def message_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+    parser.add_argument("text", metavar="TEXT", nargs="+", help="what to tell it")
+    parser.add_argument(
+        "--priority",
+        choices=["interrupt", "normal", "idle"],
+        default="normal",
+        help="when it reads it: at the next safe point, before its next turn, or when idle (default: normal)",
+    )
+
+
+def message(args: argparse.Namespace) -> int:
+    """Write to an agent: a letter in its inbox. A worker takes it as a task, or hears it while it works.
+
+    nudge agent message builder "use tabs" --priority interrupt
+    """
+    from nudge.daemon.lock import holder_of
+    from nudge.home.roles import load_role, role_path
+    from nudge.queue.agents import Agents
+    from nudge.queue.inbox import Letter, Priority
+    from nudge.worker.sessions import PERSON, work_timer
+
+    context = Context(args)
+    priority = Priority.of(args.priority)
+
+    async def write(store: SqlStore) -> None:
+        agent = await Agents(store).get(args.name)
+        timer = work_timer(agent.name, context.now)
+        async with store.transaction():
+            letter = Letter(agent.name, PERSON, " ".join(args.text), priority, context.now)
+            await store.letters.put(letter)
+            if load_role(role_path(context.home, agent.role)).works:
+                await store.timers.hasten(timer)
+
+    context.with_store(write)
+    context.poke()
+    later = "" if holder_of(context.home) else " No daemon runs: it is read after the next 'nudge run'."
+    note(f"In the inbox of {args.name}.{later}")
+    return 0
 
 
 def remove_arguments(parser: argparse.ArgumentParser) -> None:

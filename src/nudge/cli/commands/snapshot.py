@@ -35,13 +35,10 @@ def _number(parser: argparse.ArgumentParser, name: str, text: str) -> None:
 
 
 def _snapshots(args: argparse.Namespace, context: Context) -> tuple[str, Snapshots]:
-    from nudge.blobs.obstore import open_blobs
-    from nudge.worker.snapshots import Snapshots
+    from nudge.daemon.world import snapshots_of
 
     agent = _agent(args, context)
-    config = context.config
-    blobs = open_blobs(config.snapshots_url, config.environment)
-    return agent, Snapshots(blobs, agent, context.home.run / f"snapshot-{agent}.cache")
+    return agent, snapshots_of(context.config, agent)
 
 
 def _agent(args: argparse.Namespace, context: Context) -> str:

@@ -107,32 +107,6 @@ SELECT purpose, model, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS ou
 FROM usage_log WHERE agent = :agent AND at >= :since AND at < :until
 GROUP BY purpose, model ORDER BY 8 DESC, 1, 2
 
--- name: sessions_get
-SELECT * FROM sessions WHERE agent = :agent AND id = :id
-
--- name: sessions_of_agent
-SELECT * FROM sessions WHERE agent = :agent ORDER BY updated_at DESC, id LIMIT :limit
-
--- Only from the iteration that the writer knows: of two that go on with one session, one is told.
--- name: sessions_save
-INSERT INTO sessions (agent, id, iteration, messages, said, sandbox_id, phase, retries, guard, last_task, updated_at)
-VALUES (:agent, :id, :iteration, :messages, :said, :sandbox_id, :phase, :retries, :guard, :last_task, :updated_at)
-ON CONFLICT (agent, id) DO UPDATE SET
-    iteration = excluded.iteration, messages = excluded.messages, said = excluded.said,
-    sandbox_id = excluded.sandbox_id, phase = excluded.phase, retries = excluded.retries,
-    guard = excluded.guard, last_task = excluded.last_task, updated_at = excluded.updated_at
-WHERE sessions.iteration = :known
-
--- name: sessions_append
-INSERT INTO session_messages (agent, session, number, at, message) VALUES (:agent, :session, :number, :at, :message)
-
--- name: sessions_messages
-SELECT number, at, message FROM session_messages
-WHERE agent = :agent AND session = :session AND number > :after ORDER BY number LIMIT :limit
-
--- name: sessions_last_task
-SELECT last_task FROM sessions WHERE agent = :agent AND last_task <> '' ORDER BY updated_at DESC, id LIMIT 1
-
 -- name: holds_recent
 SELECT attempt_id, agent, state, purpose FROM holds WHERE CAST(:agent AS TEXT) IS NULL OR agent = :agent
 ORDER BY made_at DESC, attempt_id LIMIT :limit

@@ -50,6 +50,15 @@ SELECT lane, MIN(due_at) AS due_at FROM (
 ) due
 GROUP BY lane ORDER BY 2, 1 LIMIT :limit
 
+-- name: timers_due_lanes_of_agent
+SELECT lane, MIN(due_at) AS due_at FROM timers t
+WHERE t.agent = :agent AND t.due_at <= :now
+  AND NOT EXISTS (SELECT 1 FROM lanes l WHERE l.lane = t.lane AND l.until > :now AND l.until <= :horizon)
+GROUP BY lane ORDER BY 2, 1 LIMIT :limit
+
+-- name: timers_next_due_of_agent
+SELECT MIN(due_at) AS due_at FROM timers WHERE agent = :agent AND due_at > :after
+
 -- name: timers_due_in_lane
 SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT :limit
 

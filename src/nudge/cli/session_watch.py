@@ -1,0 +1,78 @@
+"""A session that is followed on a terminal: new lines as they come, and one line below them that says how it stands."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nudge.cli.render import json_text, painted, shown
+from nudge.cli.session_text import COLOURS, lines_of, public, status_line
+from nudge.progress.store import Session
+from nudge.spending.budgets import Budgets
+from nudge.stores.store import SqlStore
+
+_ERASE = "\r\x1b[K"
+
+
+class Watch:
+    """`look` reads what is new, `show` prints it. On a pipe there is no status line."""
+
+    def __init__(self, colour: bool, *, as_json: bool = False) -> None:
+        self._colour = colour
+        self._json = as_json
+        self._live = sys.stderr.isatty() and not as_json
+        self._seen = 0
+        self._fresh: Sequence[Mapping[str, Any]] = ()
+        self._last = ""
+
+    async def look(self, store: SqlStore, agent: str, session_id: str) -> tuple[Session | None, str]:
+        """The session as it stands, None before it has begun, and the meter of its agent."""
+        from nudge.clock import SystemClock
+
+        self._fresh = await store.sessions.messages(agent, session_id, after=self._seen)
+        self._seen += len(self._fresh)
+        session = await store.sessions.get(agent, session_id)
+        now = SystemClock().now()
+        status = await Budgets(store).status(agent, now) if await store.spending.get(agent) else None
+        if status is None:
+            return session, ""
+        asleep = "" if status.state.may_go_on else f" ({status.state.value.replace('_', ' ')})"
+        return session, status.meter.text + asleep
+
+    def show(self, session: Session | None, meter: str) -> None:
+        self.clear()
+        for message in self._fresh:
+            if self._json:
+                self._print(json_text(dict(message)))
+                continue
+            for kind, line in lines_of(message):
+                self._print(painted(line, COLOURS[kind], self._colour))
+        if self._live and session is not None and session.status.is_open:
+            self._last = shown(status_line(session, meter))[:100]
+            sys.stderr.write(self._last)
+            sys.stderr.flush()
+
+    def ended(self, session: Session) -> int:
+        """Say how it ended; the exit code."""
+        self.clear()
+        if self._json:
+            self._print(json_text(public(session)))
+        else:
+            why = f" {session.reason}" if session.reason else ""
+            colour = "green" if session.status.value == "done" else "yellow"
+            self._print(painted(f"{session.status.value.capitalize()}.{why}", colour, self._colour))
+            self._print(status_line(session))
+            if session.report:
+                self._print(f"\n{session.report}")
+        return {"done": 0, "stopped": 6, "cancelled": 130}.get(session.status.value, 1)
+
+    def clear(self) -> None:
+        if self._last:
+            sys.stderr.write(_ERASE)
+            sys.stderr.flush()
+            self._last = ""
+
+    def _print(self, line: str) -> None:
+        sys.stdout.write(shown(line) + "\n")
+        sys.stdout.flush()
