@@ -33,6 +33,10 @@ NUDGE = [str(_SCRIPT)] if _SCRIPT.exists() else [sys.executable, "-m", "nudge.cl
 ROOT = Path(__file__).parent.parent
 PLAIN = [sys.executable, "-c", "import sqlite3, json, argparse"]
 
+LANES = (1, 1000)
+SLOWER = "3"
+"""Milliseconds that a commit takes longer on the slow disk."""
+
 Environment = Mapping[str, str]
 
 
@@ -132,7 +136,7 @@ def due_rows(folder: Path, environment: Environment) -> list[Row]:
         sides: dict[str, Callable[[], float]] = {
             "commits": lambda: sum(json.loads(process(environment, "commits", str(folder / "c.db"), "1000")))
         }
-        for lanes in (1, 1000):
+        for lanes in LANES:
             name = f"{lanes:,} lane{'s' if lanes > 1 else ''}"
             sides[f"SQLite, {name}"] = partial(on_sqlite, lanes)
             sides[f"PostgreSQL, {name}"] = partial(on_postgres, lanes)
@@ -144,8 +148,84 @@ def due_rows(folder: Path, environment: Environment) -> list[Row]:
 
     return [
         *((f"1,000 due in the same second, {name}: p99 lag", shown(lags), "< 1 s") for name, lags in found.items()),
+        *(
+            (
+                f"1,000 due in the same second, {name} ÷ 1,000 bare commits",
+                f"{median(lags) / median(commits):.2f} ×",
+                "at most 0.5 ×",
+            )
+            for name, lags in found.items()
+            if name.startswith("SQLite")
+        ),
         ("1,000 bare commits of SQLite, one after the other, for scale", shown(commits), "-"),
     ]
+
+
+def slow_disk_rows(folder: Path, environment: Environment) -> list[Row]:
+    """The same where a commit takes three milliseconds longer than here."""
+    say("1,000 due in the same second on a slow disk")
+    count = 0
+
+    def fresh() -> str:
+        nonlocal count
+        count += 1
+        return str(folder / f"slow{count}.db")
+
+    def pairs(tasks: int, number: int) -> float:
+        return float(process(environment, "ledger", fresh(), str(tasks), str(number), SLOWER))
+
+    sides: dict[str, Callable[[], float]] = {
+        "commits": lambda: sum(json.loads(process(environment, "commits", fresh(), "1000", SLOWER)))
+    }
+    for lanes in LANES:
+        sides[f"{lanes:,} lane{'s' if lanes > 1 else ''}"] = lambda lanes=lanes: lag(  # type: ignore[misc]
+            environment, "due", f"sqlite:///{fresh()}", str(lanes), "1000", SLOWER
+        )
+    sides["one task"] = lambda: pairs(1, 200)
+    sides["100 tasks"] = lambda: pairs(100, 2000)
+    found = {name: median(values) for name, values in in_turns(sides, rounds(2)).items()}
+    ratio = found["100 tasks"] / found["one task"]
+    return [
+        *(
+            (
+                f"with commits that take 3 ms longer: 1,000 due, {name} ÷ 1,000 bare commits",
+                f"{value / found['commits']:.3f} ×",
+                "at most 0.1 ×",
+            )
+            for name, value in found.items()
+            if "lane" in name
+        ),
+        (
+            "with commits that take 3 ms longer: reserve + settle, 100 tasks ÷ one task",
+            f"{ratio:.1f} × ({found['100 tasks']:,.0f} a second)",
+            "at least 10 ×",
+        ),
+    ]
+
+
+def flood_rows(folder: Path, environment: Environment) -> list[Row]:
+    """Very many reminders of one agent at once in the whole daemon, while the person says hello."""
+    found: list[Row] = []
+    commits = 1000 / sum(json.loads(process(environment, "commits", str(folder / "scale.db"), "1000")))
+    for count in (5_000, 100_000):
+        say(f"{count:,} reminders due at once")
+        taken = json.loads(process(environment, "reminders_due", str(folder / f"flood{count}"), str(count)))
+        rate = count / taken["all"]
+        found.append(
+            (
+                f"{count:,} reminders of an agent due at once: firings a second",
+                f"{rate:,.0f} ({rate / commits:.1f} × the bare commits)",
+                "at least 1,000",
+            )
+        )
+        found.append(
+            (
+                f"{count:,} reminders of an agent due at once: a person's answer in between",
+                f"{taken['answer'] * 1000:.0f} ms",
+                "< 1 s",
+            )
+        )
+    return found
 
 
 def apscheduler_rows(folder: Path, environment: Environment) -> list[Row]:
@@ -236,6 +316,8 @@ def rows() -> list[Row]:
         return [
             *million_rows(folder, environment),
             *due_rows(folder, environment),
+            *slow_disk_rows(folder, environment),
+            *flood_rows(folder, environment),
             *apscheduler_rows(folder, environment),
             *command_rows(folder, environment),
             *idle_rows(folder, environment),

@@ -93,8 +93,21 @@ def set_due(path: str) -> None:
     asyncio.run(main())
 
 
-def due(url: str, lanes: str, count: str) -> None:
-    """`count` timers due at one instant in `lanes` lanes: how long after it each has its outcome, in seconds."""
+def slow_commits(store: Any, milliseconds: str) -> None:
+    """Let every commit take so much longer, as a slow disk does."""
+    seconds = float(milliseconds) / 1000
+
+    def probe(statement: str) -> None:
+        if statement == "commit":
+            time.sleep(seconds)
+
+    if seconds:
+        store.database.probe = probe
+
+
+def due(url: str, lanes: str, count: str, slower: str = "0") -> None:
+    """`count` timers due at one instant in `lanes` lanes: how long after it each has its outcome, in seconds. A commit
+    takes `slower` milliseconds more than the disk needs."""
     from nudge.clock import SystemClock
     from nudge.instants import SECOND, Instant
     from nudge.queue.agents import Agents
@@ -118,14 +131,122 @@ def due(url: str, lanes: str, count: str) -> None:
         async def noop(firing: Firing) -> None:
             async with firing.settle() as settlement:
                 settlement.outcome(Result.FIRED)
-            lags.append((clock.now() - at) / SECOND)
-            if len(lags) == int(count):
-                dispatcher.stop()
 
+        async def watch() -> None:
+            """A firing counts when its commit is behind it."""
+            while len(lags) < int(count):
+                await asyncio.sleep(0)
+                lags.extend([(clock.now() - at) / SECOND] * (dispatcher.fired - len(lags)))
+            dispatcher.stop()
+
+        slow_commits(store, slower)
         dispatcher = Dispatcher(store, clock, {"noop": noop}, owner="bench")
+        watching = asyncio.create_task(watch())
         await dispatcher.run()
+        await watching
         await store.close()
         return lags
+
+    print(json.dumps(asyncio.run(main())), flush=True)
+
+
+def reminders_due(folder: str, count: str) -> None:
+    """`count` reminders of one agent due at one instant in the whole daemon, and a message of the person in between:
+    seconds until the last has fired, and until the person has an answer."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from nudge.clock import SystemClock
+    from nudge.daemon.assemble import Daemon, Options, Ports
+    from nudge.daemon.world import is_coach
+    from nudge.home.create import make_home
+    from nudge.home.documents import HomeDocuments
+    from nudge.home.folder import Home
+    from nudge.home.prices import load_prices
+    from nudge.home.seeds import HomeSeeds
+    from nudge.instants import SECOND, Instant
+    from nudge.queue.agents import Agent
+    from nudge.queue.channel import Inbound
+    from nudge.queue.timers import Timer
+    from nudge.reminders.definition import make_reminder
+    from nudge.reminders.reminder import KIND, Source, key_of
+    from nudge.reminders.tables import _params
+    from nudge.stores.open import open_sqlite
+    from nudge.testing import RecordingChannel
+
+    async def main() -> dict[str, float]:
+        clock, channel, home = SystemClock(), RecordingChannel(), Home(Path(folder))
+        make_home(home)
+        (home.roles / "tester.yaml").write_text("name: tester\nkind: worker\n")
+        (home.roles / "tester.yaml").chmod(0o600)
+        store, now = open_sqlite(str(home.database)), clock.now()
+        ports = Ports(
+            store,
+            clock,
+            channel,
+            HomeDocuments(home),
+            load_prices(home.path),
+            seeds=HomeSeeds(home),
+            is_coach=lambda agent: is_coach(home, agent),
+        )
+        await store.agents.add(Agent("tester", "tester", now))
+        daemon = Daemon(ports, Options("bench"))
+        await daemon.start()
+        definition = {"message": "Look at the queue.", "schedule": {"every": "30m"}}
+        model = make_reminder(definition, agent="tester", now=now, zone="UTC", source=Source.CLI)
+        reminders = [replace(model, id=f"r-{n:06}") for n in range(int(count))]
+        params = _params(model)
+        await store.database.run_many("reminders_add", [{**params, "id": one.id} for one in reminders])
+        at = Instant(clock.now() - SECOND)
+        await store.timers.set_many(Timer.at("tester", key_of(one.id), KIND, at, lane=one.lane) for one in reminders)
+        running = asyncio.create_task(daemon.run())
+        started = time.perf_counter()
+        await asyncio.sleep(0.2)
+        said = time.perf_counter()
+        await daemon.coach.listener.hear("coach", Inbound(clock.now(), "hello"))
+        daemon.poke()
+        answered: float | None = None
+        while daemon.dispatcher.fired < int(count) or answered is None:
+            await asyncio.sleep(0.01)
+            if answered is None and channel.texts:
+                answered = time.perf_counter() - said
+        taken = time.perf_counter() - started
+        daemon.stop()
+        await running
+        await store.close()
+        return {"all": taken, "answer": answered}
+
+    print(json.dumps(asyncio.run(main())), flush=True)
+
+
+def ledger(path: str, tasks: str, pairs: str, slower: str) -> None:
+    """Pairs of reserve and settle a second, by so many tasks side by side."""
+    from functools import partial
+
+    from benchmarks.spending import CHAIN, NOON, PRICE
+    from nudge.instants import Instant
+    from nudge.spending.holds import Call, settle
+    from nudge.spending.ledger import AccountLedger, Attempt
+    from nudge.stores.open import open_sqlite
+
+    async def main() -> float:
+        store = open_sqlite(path)
+        accounts, call = AccountLedger(store), Call(PRICE, 100, 100)
+        for key in CHAIN:
+            await store.ledger.open(key, 10**15, agent="bench")
+        slow_commits(store, slower)
+
+        async def task(number: int) -> None:
+            for n in range(int(pairs) // int(tasks)):
+                name = f"attempt {number} {n}"
+                await accounts.reserve(Attempt(name, call, "bench"), CHAIN, NOON, expires_at=Instant(NOON + 1))
+                await accounts.end(name, partial(settle, actual=50))
+
+        started = time.perf_counter()
+        await asyncio.gather(*(task(number) for number in range(int(tasks))))
+        taken = time.perf_counter() - started
+        await store.close()
+        return int(pairs) / taken
 
     print(json.dumps(asyncio.run(main())), flush=True)
 
@@ -206,7 +327,7 @@ def apscheduler_due(path: str, count: str) -> None:
     print(json.dumps(asyncio.run(main())), flush=True)
 
 
-def commits(path: str, count: str) -> None:
+def commits(path: str, count: str, slower: str = "0") -> None:
     """How long SQLite takes to make a small transaction durable here, in seconds."""
     connection = sqlite3.connect(path, isolation_level=None)
     connection.execute("PRAGMA journal_mode = WAL")
@@ -215,13 +336,15 @@ def commits(path: str, count: str) -> None:
     taken = []
     for n in range(int(count)):
         started = time.perf_counter()
+        if slower != "0":
+            time.sleep(float(slower) / 1000)
         connection.execute("INSERT INTO t VALUES (?)", (n,))
         taken.append(time.perf_counter() - started)
     connection.close()
     print(json.dumps(taken), flush=True)
 
 
-_WHAT: list[Callable[..., None]] = [seed, post, first, set_due, due, commits]
+_WHAT: list[Callable[..., None]] = [seed, post, first, set_due, due, commits, reminders_due, ledger]
 _WHAT += [apscheduler_seed, apscheduler_set_due, apscheduler_first, apscheduler_due]
 
 if __name__ == "__main__":

@@ -5,17 +5,25 @@ Processor time is reported beside time on the wall: a machine that does other th
 
 from __future__ import annotations
 
-from datetime import date
+import asyncio
+from datetime import UTC, date, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from benchmarks.measure import Row, say
+from nudge.attention.quiet import Person
+from nudge.home.create import make_home
 from nudge.home.folder import Home
+from nudge.instants import as_instant, zone_of
+from nudge.queue.agents import Agent
+from nudge.reminders.service import Reminders
 from nudge.simulation.request import Request, simulations
 from nudge.simulation.timeline import Timeline
+from nudge.stores.open import open_sqlite
 
 FIRST = date(2026, 1, 1)
+START = as_instant(datetime(2026, 1, 1, 5, tzinfo=UTC))
 MONTH, YEAR = 30, 365
 
 
@@ -27,6 +35,38 @@ def lived(days: int, model: str = "offline") -> tuple[float, float, Timeline]:
             cpu, wall = process_time(), perf_counter()
             life = lives.run()
             return process_time() - cpu, perf_counter() - wall, life
+
+
+def crowded(days: int, count: int) -> tuple[float, float]:
+    """The same with so many reminders to the coach and to the person, many of them at the same instants: three come
+    back every quarter, half and whole hour, the others are daily."""
+
+    async def fill(path: Path) -> None:
+        store = open_sqlite(str(path))
+        await store.agents.add(Agent("coach", "coach", START))
+        zone = zone_of("America/Toronto")
+        reminders = Reminders(store, lambda agent: Person(zone))
+        for number in range(count):
+            often = ({"every": "15m"}, {"every": "30m"}, {"every": "1h"})
+            daily = {"cron": f"{number % 2 * 30} {9 + number % 12} * * *"}
+            definition = {
+                "message": f"Look at {number}",
+                "name": f"reminder {number}",
+                "schedule": often[number] if number < len(often) else daily,
+                "to_person": number % 7 == 4,
+            }
+            await reminders.add("coach", definition, START)
+        await store.close()
+
+    with TemporaryDirectory() as folder:
+        home = Home(Path(folder) / "home")
+        make_home(home)
+        asyncio.run(fill(home.database))
+        request = Request(home, days, FIRST, environment={"TZ": "America/Toronto"}, now=START)
+        with simulations(request) as lives:
+            cpu, wall = process_time(), perf_counter()
+            lives.run()
+            return process_time() - cpu, perf_counter() - wall
 
 
 def rows() -> list[Row]:
@@ -42,6 +82,10 @@ def rows() -> list[Row]:
         found.append((f"{days} virtual days, events", f"{len(life.events):,}", "–"))
     ratio = per_day[YEAR] / per_day[MONTH]
     found.append(("a day of a year ÷ a day of a month", f"{ratio:.2f}", "≤ 1.25"))
+    say("simulate: 50 reminders")
+    cpu, wall = crowded(MONTH, 50)
+    found.append((f"{MONTH} virtual days of a home with 50 reminders, on the wall", f"{wall:.1f} s", "< 20 s"))
+    found.append((f"{MONTH} virtual days of a home with 50 reminders, processor time", f"{cpu:.1f} s", "< 20 s"))
     cpu, _, _ = lived(MONTH, "scripted")
     found.append((f"{MONTH} virtual days with a model's tokens counted, processor time", f"{cpu:.1f} s", "< 10 s"))
     return found
