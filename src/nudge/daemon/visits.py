@@ -56,6 +56,10 @@ class Visits:
         return len(self._under_way)
 
     @property
+    def stopping(self) -> bool:
+        return self._stopping
+
+    @property
     def remembered(self) -> int:
         return len(self._remembered)
 
@@ -117,6 +121,12 @@ class Visits:
             together.remove(dispatcher)
             if not together:
                 del self._under_way[agent]
+
+    def poke(self) -> None:
+        """Somebody set a timer: visits that are under way look at once."""
+        for together in self._under_way.values():
+            for dispatcher in together:
+                dispatcher.poke()
 
     def stop(self) -> None:
         """Start nothing new: visits that are under way end when their handlers have ended."""

@@ -71,6 +71,7 @@ class Dispatcher:
         self._on_failure = on_failure
         self._poke = asyncio.Event()
         self._stopping = False
+        self._until: Instant | None = None  # after then nothing new is started, unless something still runs
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
         self._finished: list[Lease] = []  # released together: a commit for each would cost more than the handlers
         self._store_failures = 0  # in a row
@@ -103,22 +104,27 @@ class Dispatcher:
         finally:
             await self._hand_back()
 
-    async def run_due(self, seconds: float) -> bool:
-        """Fire what is due until nothing is, for that long at most; what runs then may end within ten seconds. True if
-        nothing is left that this process could fire. A store that fails raises: whoever called retries."""
-        end = Instant(self._clock.now() + round(seconds * SECOND))
+    async def run_due(self, seconds: float) -> None:
+        """Fire what is due until nothing is. After that many seconds it ends with what runs then: a long handler is not
+        cancelled, and while it runs the agent's other lanes go on. A store that fails raises: whoever called retries.
+        """
+        self._until = Instant(self._clock.now() + round(seconds * SECOND))
         try:
-            while not self._stopping and self._clock.now() < end:
+            while not self._stopping and (self._running or self._in_time):
                 self._poke.clear()
                 wait = await self._look(self._clock.now())
                 if not self._running and not self._poke.is_set():
-                    return True
+                    return
                 await asyncio.sleep(0)
-                await self._clock.wait(self._poke, min(wait, max(0, end - self._clock.now()) / SECOND))
-            return False
+                left = (self._until - self._clock.now()) / SECOND
+                await self._clock.wait(self._poke, min(wait, left) if left > 0 else wait)
         finally:
-            self.stop()  # a lane that is being worked in goes no further than the timer that runs
+            self.stop()
             await self._hand_back()
+
+    @property
+    def _in_time(self) -> bool:
+        return self._until is None or self._clock.now() < self._until
 
     def stop(self) -> None:
         """Start nothing new; `run` ends when the running handlers have ended, or after ten seconds."""
@@ -271,6 +277,8 @@ class Dispatcher:
                     if len(due) < 2:
                         break  # the next step finds what has become due in this lane
                     alone = False
+                if not self._in_time:
+                    break
                 await asyncio.sleep(0)  # SQLite answers inline: let other lanes run in between
         except LostLeaseError as error:
             log.warning("%s", error)

@@ -14,7 +14,8 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 @cache
 def blocks() -> dict[str, str]:
-    """All statements by name, with `:name` parameters and `{for_update}` where a row that is read must be locked."""
+    """All statements by name, with `:name` parameters and `{for_update}` where a row that is read must be locked, or
+    `{skip_locked}` where one that somebody else has locked is left to them."""
     found: dict[str, str] = {}
     for file in sorted((_HERE / "queries").glob("*.sql")):
         name, lines = "", list[str]()
@@ -33,16 +34,19 @@ def blocks() -> dict[str, str]:
 @cache
 def sqlite_blocks() -> dict[str, str]:
     """The statements for SQLite, whose writers take turns: there is no row to lock."""
-    return {name: sql.replace("{for_update}", "") for name, sql in blocks().items()}
+    return {name: sql.replace("{for_update}", "").replace("{skip_locked}", "") for name, sql in blocks().items()}
 
 
 @cache
 def psycopg_blocks() -> dict[str, str]:
     """The same statements with psycopg's `%(name)s` parameters."""
-    return {
-        name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%").replace("{for_update}", "FOR UPDATE"))
-        for name, sql in blocks().items()
-    }
+    locks = {"%": "%%", "{for_update}": "FOR UPDATE", "{skip_locked}": "FOR UPDATE SKIP LOCKED"}
+    found = {}
+    for name, sql in blocks().items():
+        for written, meant in locks.items():
+            sql = sql.replace(written, meant)
+        found[name] = _PARAMETER.sub(r"%(\1)s", sql)
+    return found
 
 
 @cache
