@@ -88,7 +88,7 @@ class Activities:
             overslept = await self.table.overslept(Instant(now - GRACE - self.spread), now, AT_ONCE)
             gone, slow = await self._standing([*late, *overslept])
             for agent in strangers:
-                await self.table.join(agent)
+                await self.table.join(agent, now)
             for agent in [*strangers, *gone, *slow]:
                 await poke(self.client, self.task_queue, agent, now, now)
         found = {"new": len(strangers), "without a workflow": len(gone), "late": len(slow)}

@@ -1,5 +1,5 @@
-"""Move the agents of a home to the fleet, and back. Nothing is missed or doubled on the way: timers stay where they are,
-and whoever fires one holds its lane."""
+"""Move the agents of a home to the fleet, and back. Nothing is missed or doubled on the way: timers stay where they
+are, and whoever fires one holds its lane."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def adopt(store: SqlStore, client: Client, task_queue: str, spread: int, n
     names = [agent.name for agent in await store.agents.all()]
 
     async def one(name: str) -> None:
-        await table.join(name)
+        await table.join(name, now)
         await poke(client, task_queue, name, now, now)
 
     await _each(names, one)
@@ -68,6 +68,15 @@ async def drain(store: SqlStore, client: Client, *, undo: bool = False) -> int:
 
     await _each(names, one)
     return len(names)
+
+
+async def wake(store: SqlStore, client: Client, agent: str, now: Instant) -> None:
+    """Visit the agent now; one without a workflow gets one."""
+    await Agents(store).get(agent)
+    table = FleetTable(store)
+    fleet = await table.require()
+    await table.join(agent, now)
+    await poke(client, fleet.task_queue, agent, now, Instant(2**62))
 
 
 async def _end(client: Client, which: str) -> None:

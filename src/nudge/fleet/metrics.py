@@ -22,7 +22,9 @@ class Metrics:
         self._fired = self.meter.create_counter("nudge_fired", "Timers fired")
         self._lasted = self.meter.create_histogram_float("nudge_visit_seconds", "How long visits took", "s")
         self._swept = self.meter.create_counter("nudge_swept", "Agents that the sweep had to wake")
-        self._outcomes = self.meter.create_gauge("nudge_outcomes_recent", "Outcomes of the last five minutes, by result")
+        self._outcomes = self.meter.create_gauge(
+            "nudge_outcomes_recent", "Outcomes of the last five minutes, by result"
+        )
         self._agents = self.meter.create_gauge("nudge_agents", "Agents of the fleet")
         self._due = self.meter.create_gauge("nudge_agents_due", "Agents whose wake is due now")
         self._late = self.meter.create_gauge("nudge_agents_late", "Agents whose wake is more than 30 s late")

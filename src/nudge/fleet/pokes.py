@@ -75,9 +75,10 @@ class PokeSender:
         """Send what is there, up to a number; how many rows were taken. If one cannot be sent, all stay."""
         async with self._store.transaction():
             pokes = await self._table.take_pokes(AT_ONCE)
-            wakes = together(pokes, self._clock.now(), self._spread)
+            now = self._clock.now()
+            wakes = together(pokes, now, self._spread)
             for agent in wakes:
-                await self._table.join(agent)
+                await self._table.join(agent, now)
             await asyncio.gather(
                 *(poke(self._client, self._task_queue, agent, at, made) for agent, (at, made) in wakes.items())
             )

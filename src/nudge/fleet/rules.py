@@ -26,7 +26,7 @@ LINGER = 2 * SECOND
 _WATCHED_FILES = frozenset({ROUTINES})
 """Looks at files every half minute: done whenever the agent is awake, and no reason to wake it."""
 _CHORES = frozenset({RETENTION, COMMIT, PULL, SWEEP, POOL, WAKE})
-"""Nobody waits for these: the day turns, money is counted again. Whoever writes to a sleeping agent wakes it at once."""
+"""Nobody waits for these: the day turns, money is counted. Whoever writes to a sleeping agent wakes it at once."""
 _OWN_RHYTHM = frozenset({HEARTBEAT, BRIEFING})
 """The person did not ask for this second. It stays within what an outcome calls on time."""
 _ON_TIME = LATE_FROM - 2 * SECOND
@@ -46,8 +46,10 @@ def jitter(agent: str, span: int) -> int:
 def wake_at(agent: str, kind: str, due_at: Instant, now: Instant, spread: int = SPREAD) -> Instant:
     """When to wake the agent for a timer of this kind. What is due already is not put off.
 
-    >>> wake_at("ada", "reminder", Instant(10), Instant(0)), wake_at("ada", "routines", Instant(10), Instant(0)) == NEVER
-    (10, True)
+    >>> wake_at("ada", "reminder", Instant(10), Instant(0))
+    10
+    >>> wake_at("ada", "routines", Instant(10), Instant(0)) == NEVER
+    True
     """
     if kind in _WATCHED_FILES:
         return NEVER

@@ -1,4 +1,4 @@
-"""The fleet in the store: which home is one, when each agent's workflow looks next, and the pokes that are to be sent."""
+"""The fleet in the store: whether a home is one, when each agent's workflow looks next, and the pokes to send."""
 
 from __future__ import annotations
 
@@ -54,14 +54,18 @@ class Counts:
     first_wake: Instant | None
 
 
+def require_server(url: str) -> None:
+    """Refuse a home whose store only one machine can open."""
+    if url.startswith("sqlite:"):
+        raise NotConfiguredError(
+            "A fleet needs PostgreSQL, and this home uses SQLite.",
+            next_step="Set NUDGE_DATABASE_URL to postgresql://user:password@host/name.",
+        )
+
+
 class FleetTable:
     def __init__(self, store: SqlStore) -> None:
-        if not isinstance(store.database, PostgresDatabase):
-            raise NotConfiguredError(
-                "A fleet needs PostgreSQL, and this home uses SQLite.",
-                next_step="Set NUDGE_DATABASE_URL to postgresql://user:password@host/name.",
-            )
-        self._store = store
+        assert isinstance(store.database, PostgresDatabase)
         self._db = store.database
 
     async def get(self) -> Fleet | None:
@@ -88,8 +92,9 @@ class FleetTable:
             await self._db.run("fleet_delete", {})
             await self._db.all("fleet_pokes_take", {"limit": 2**31})
 
-    async def join(self, agent: str) -> None:
-        await self._db.run("fleet_join", {"agent": agent})
+    async def join(self, agent: str, now: Instant) -> None:
+        """Due now: nobody has to poke before the first visit has ended."""
+        await self._db.run("fleet_join", {"agent": agent, "now": now})
 
     async def leave(self, agent: str) -> None:
         async with self._db.transaction():

@@ -1,4 +1,4 @@
-"""The worker's process: visits agents for their workflows, sends pokes, serves metrics, and drains when told to stop."""
+"""The worker's process: visits agents for their workflows, sends pokes, serves metrics, drains when told to stop."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from nudge.fleet.connection import Server, connect, ensure_search_attributes
 from nudge.fleet.metrics import Metrics
 from nudge.fleet.pokes import PokeSender
 from nudge.fleet.rules import sweep_id
-from nudge.fleet.tables import Fleet, FleetTable
+from nudge.fleet.tables import Fleet, FleetTable, require_server
 from nudge.fleet.workflows import AgentWorkflow, SweepStart, SweepWorkflow
 from nudge.home.config import Config
 from nudge.instants import MINUTE, Instant
@@ -55,6 +55,7 @@ class WorkerOptions:
 async def serve(config: Config, server: Server, options: WorkerOptions, said: Callable[[str], None]) -> int:
     """Work for the fleet until a signal comes."""
     clock = SystemClock()
+    require_server(config.database_url)
     store = await open_store(config.database_url, connections=options.concurrency + 4)
     try:
         fleet = await FleetTable(store).require()
@@ -87,7 +88,8 @@ async def working(
     await daemon.spending.budgets.take_over(options.plan, clock.now())
     visits = Visits(daemon, options.owner)
     daemon.spending.on_timers = visits.poke
-    metrics = Metrics(client.service_client.config.runtime.metric_meter) if _measured(client) else Metrics()
+    runtime = client.service_client.config.runtime
+    metrics = Metrics(runtime.metric_meter) if runtime else Metrics()
     table = FleetTable(ports.store)
     activities = Activities(daemon, visits, table, client, fleet.task_queue, fleet.spread, metrics)
     worker = Worker(
@@ -126,10 +128,6 @@ async def ensure_sweep(client: Client, task_queue: str, every_seconds: float) ->
         )
     except WorkflowAlreadyStartedError:
         log.debug("the sweep runs already")
-
-
-def _measured(client: Client) -> bool:
-    return client.service_client.config.runtime is not None
 
 
 async def _count(table: FleetTable, metrics: Metrics, clock: Clock) -> None:

@@ -1,5 +1,5 @@
-"""What Temporal remembers: one workflow per agent that sleeps until the next due time, and one that looks for those that
-were forgotten.
+"""What Temporal remembers: one workflow per agent that sleeps until the next due time, and one that looks for those
+that were forgotten.
 
 A change here must be safe for agents that sleep while it is rolled out: `tests/fleet` replays recorded histories. Where
 a change would take another path through an old one, ask `workflow.patched` first.
@@ -7,7 +7,7 @@ a change would take another path through an old one, ask `workflow.patched` firs
 
 from __future__ import annotations
 
-import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
@@ -153,12 +153,10 @@ class AgentWorkflow:
         """Until the next wake, or until a signal changes something. A later poke changes nothing, and costs nothing."""
         until, paused = self._wake_at, self._is.paused
         span = None if paused or until >= LATEST else timedelta(microseconds=max(1, until - self._now()))
-        try:
+        with suppress(TimeoutError):
             await workflow.wait_condition(
                 lambda: self._ended or self._is.paused != paused or (not paused and self._wake_at < until), timeout=span
             )
-        except asyncio.TimeoutError:  # noqa: UP041  (the workflow's own loop raises this one)
-            pass
 
     async def _visit(self) -> None:
         self._poked = NEVER
@@ -223,12 +221,8 @@ class SweepWorkflow:
                 heartbeat_timeout=HEARTBEAT_TIMEOUT,
                 retry_policy=RETRIES,
             )
-            try:
-                await workflow.wait_condition(
-                    lambda: self._ended, timeout=timedelta(seconds=start.every_seconds)
-                )
-            except asyncio.TimeoutError:  # noqa: UP041  (the workflow's own loop raises this one)
-                pass
+            with suppress(TimeoutError):
+                await workflow.wait_condition(lambda: self._ended, timeout=timedelta(seconds=start.every_seconds))
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new(SweepStart(start.every_seconds, self._found))
 

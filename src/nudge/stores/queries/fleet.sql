@@ -15,9 +15,8 @@ ALTER TABLE timers ENABLE TRIGGER timers_poke
 -- name: fleet_pokes_off
 ALTER TABLE timers DISABLE TRIGGER timers_poke
 
--- 0 is in the past: nobody has to poke before the first visit has ended.
 -- name: fleet_join
-INSERT INTO fleet_agents (agent, wakes_at, visited_at) VALUES (:agent, 0, NULL)
+INSERT INTO fleet_agents (agent, wakes_at, visited_at) VALUES (:agent, :now, NULL)
 ON CONFLICT (agent) DO NOTHING
 
 -- name: fleet_leave
