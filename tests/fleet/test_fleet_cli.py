@@ -40,7 +40,7 @@ def test_a_home_goes_to_the_fleet_and_comes_back(home: Cli, temporal: DevServer)
         status = home.json("fleet", "status", *server)
         assert (status["agents"], status["late"], len(status["workers"])) == (2, 0, 1)
         home("reminder", "stretch in 2 seconds", "--agent", "ada")
-        until(lambda: "stretch" in home("log", "--agent", "ada").stdout, "it fired", PATIENCE)
+        until(lambda: "fired" in {one["result"] for one in _why(home, server)["outcomes"]}, "it fired", PATIENCE)
         assert "sleeps until" in _why(home, server)["why"]
         assert "nudge_visits" in _read(metrics)
     finally:
