@@ -20,9 +20,11 @@ from nudge.reminders.changes import (
     change,
     completing,
     editing,
+    moving,
     on_free_slot,
     pausing,
     removing,
+    restoring,
     resuming,
     schedule_over,
     snoozing,
@@ -37,7 +39,7 @@ from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.tables import ComingReminder, ListedReminder
 from nudge.reminders.text import delivered_text
-from nudge.schedules import occurrences
+from nudge.schedules import AnySchedule, occurrences
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20
@@ -160,6 +162,14 @@ class Reminders:
 
     async def snooze(self, id_or_name: str, duration_us: int, now: Instant) -> Timed:
         return await self._changed(id_or_name, now, snoozing(Instant(now + duration_us), now))
+
+    async def move(self, id_or_name: str, schedule: AnySchedule, now: Instant) -> Timed:
+        """Give it another schedule."""
+        return await self._changed(id_or_name, now, moving(schedule, now))
+
+    async def restore(self, earlier: Timed, now: Instant) -> Timed:
+        """Bring it back to what it was, with its next time then."""
+        return await self._changed(earlier.reminder.id, now, restoring(earlier.reminder, earlier.next_at, now))
 
     async def run_now(self, id_or_name: str, now: Instant, handover: Handover) -> Reminder:
         """One extra delivery, whatever its condition says; its schedule and its chain stay as they are.
