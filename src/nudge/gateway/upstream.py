@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 from multidict import CIMultiDict
@@ -79,6 +80,7 @@ class Upstreams:
 
     def __init__(self, addresses: Mapping[str, str], keys: Mapping[str, str]) -> None:
         self.addresses = {**PROVIDERS, **addresses}
+        self._proxies = {provider: _proxy_of(address) for provider, address in self.addresses.items()}
         self._keys = dict(keys)
         self._session: aiohttp.ClientSession | None = None
 
@@ -93,7 +95,6 @@ class Upstreams:
                 timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                trust_env=True,
                 max_line_size=LONGEST_HEADER,
                 max_field_size=LONGEST_HEADER,
                 skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
@@ -107,7 +108,12 @@ class Upstreams:
         named = _readable_names(self._headers(route, headers, own_key=own_key))
         try:
             response = await self._connections().request(
-                method, URL(self._url(route), encoded=True), headers=named, data=body, allow_redirects=False
+                method,
+                URL(self._url(route), encoded=True),
+                headers=named,
+                data=body,
+                allow_redirects=False,
+                proxy=self._proxies[route.protocol.provider],
             )
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError) as error:
             raise UnreachableError(type(error).__name__) from error
@@ -141,6 +147,13 @@ class Upstreams:
         if protocol is Protocol.MESSAGES:
             return b"x-api-key", key.encode()
         return b"authorization", f"Bearer {key}".encode()
+
+
+def _proxy_of(address: str) -> str | None:
+    """The proxy that the environment names for an address: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Looked up once: the
+    library would read them, and the person's .netrc, for every call."""
+    there = urlsplit(address)
+    return None if proxy_bypass(there.netloc) else getproxies().get(there.scheme)
 
 
 def _readable_names(headers: RawHeaders) -> CIMultiDict[str]:
