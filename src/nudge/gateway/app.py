@@ -214,6 +214,8 @@ class Exchange:
             raise UsageError(f"The header {twice} stands there twice.")
         if "content-length" in names and "transfer-encoding" in names:
             raise UsageError("A request has a content-length or a transfer-encoding, not both.")
+        if not all(_is_utf8(name) and _is_utf8(value) for name, value in self._raw_headers):
+            raise UsageError("A header of this request is not UTF-8.", next_step="Write it in ASCII.")
         host = self._headers.get("host", "")
         name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
         hosts = self._gateway.options.hosts
@@ -470,6 +472,17 @@ class _Paid:
     status: int = 0
     result: str = ""
     use: TokenUse | None = None
+
+
+def _is_utf8(data: bytes) -> bool:
+    """Headers go on as text. What is no UTF-8 would arrive as something else."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _is_stream(answer: Answer) -> bool:

@@ -11,7 +11,7 @@ import aiohttp
 from multidict import CIMultiDict
 from yarl import URL
 
-from nudge.errors import NotConfiguredError, UsageError
+from nudge.errors import NotConfiguredError
 from nudge.gateway.calls import Protocol
 from nudge.gateway.routes import RUN_HEADER, Route
 from nudge.tls import tls_context
@@ -105,12 +105,12 @@ class Upstreams:
         self, method: str, route: Route, headers: RawHeaders, body: bytes | None, *, own_key: bool
     ) -> Answer:
         """The service's answer, as soon as it begins. The caller closes it."""
-        named = _readable_names(self._headers(route, headers, own_key=own_key))
+        sent = self._headers(route, headers, own_key=own_key)
         try:
             response = await self._connections().request(
                 method,
                 URL(self._url(route), encoded=True),
-                headers=named,
+                headers=CIMultiDict((name.decode(), value.decode()) for name, value in sent),
                 data=body,
                 allow_redirects=False,
                 proxy=self._proxies[route.protocol.provider],
@@ -154,14 +154,6 @@ def _proxy_of(address: str) -> str | None:
     library would read them, and the person's .netrc, for every call."""
     there = urlsplit(address)
     return None if proxy_bypass(there.netloc) else getproxies().get(there.scheme)
-
-
-def _readable_names(headers: RawHeaders) -> CIMultiDict[str]:
-    """The headers as the client library takes them. It writes UTF-8, so what is none would arrive as something else."""
-    try:
-        return CIMultiDict((name.decode(), value.decode()) for name, value in headers)
-    except UnicodeDecodeError:
-        raise UsageError("A header of this request is not UTF-8.", next_step="Write it in ASCII.") from None
 
 
 def answer_headers(headers: RawHeaders) -> list[tuple[bytes, bytes]]:
