@@ -9,8 +9,7 @@ from typing import Any
 from nudge.model import Role, Text, ToolResult, ToolUse, turn_from_json
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.store import Session
-from nudge.worker.loop import NUDGE
-from nudge.worker.session_rules import wanted_tools
+from nudge.worker.session_rules import NUDGE, wanted_tools
 
 _LONGEST = 110
 _TARGETS = ("command", "path", "pattern", "question", "text", "message")

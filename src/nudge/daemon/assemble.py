@@ -147,6 +147,8 @@ class Daemon:
         self.coach = self._coach(ports, options)
         self.work_ports = ports.work
         self.working = self._working(ports, options)
+        if self.working:
+            self.coach.buttons.answers = self.working.answer
         self.dispatcher.handlers.update(self._handlers(ports))
         self._is_coach = ports.is_coach
         self._adopted: set[str] = set()
