@@ -295,7 +295,8 @@ class WorkLoop:
         verdict = guard.before_tool(use.name, dict(use.input))
         if not verdict:
             return Done(DENIED + verdict.reason, is_error=True)
-        return await self._toolbox.run(session, use)
+        async with self._spending.stoppable(session.agent):
+            return await self._toolbox.run(session, use)
 
     def _noted(self, guard: AsyncGuard, use: ToolUse, done: Done) -> Sequence[Nudge]:
         args = dict(use.input)
