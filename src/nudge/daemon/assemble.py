@@ -190,6 +190,7 @@ class Daemon:
             delivery=self.delivery,
             speaker=self._speaker,
             letter_came=self._letter_came,
+            poke=self.poke,
             new_id=ports.new_id,
             secrets=options.secrets,
         )

@@ -72,6 +72,7 @@ class Working:
         delivery: Delivery,
         speaker: Callable[[], Awaitable[str | None]],
         letter_came: Callable[[str, Priority, Instant], Awaitable[None]],
+        poke: Callable[[], None],
         new_id: Callable[[], str],
         secrets: tuple[str, ...] = (),
     ) -> None:
@@ -84,7 +85,7 @@ class Working:
         tools = WorkerTools(
             ports.folder_of,
             ports.sandbox_of,
-            (Report(), AskPerson(store, clock, self._tell), RemindMe(store, clock, reminders), spawn),
+            (Report(), AskPerson(store, clock, self._tell, poke), RemindMe(store, clock, reminders), spawn),
             secrets,
         )
         loop = WorkLoop(
@@ -94,7 +95,8 @@ class Working:
             model,
             tools,
             ports.workspaces,
-            approver_for=ports.approver_for or (lambda session: StoredApprover(store, clock, session, self._tell)),
+            approver_for=ports.approver_for
+            or (lambda session: StoredApprover(store, clock, session, self._tell, poke)),
             instructions=ports.instructions,
             tuning=GuardTuning(tools=tools.kinds),
         )
