@@ -61,7 +61,7 @@ def now_doing(session: Session) -> str:
 def progress_of(session: Session) -> dict[str, Any]:
     """Phase, tokens and money of a session's run, for a status line or as JSON."""
     if not session.guard:
-        return {"phase": session.phase, "tokens": 0, "max_tokens": None, "cost": 0.0, "level": "NONE"}
+        return {"phase": session.phase, "tokens": 0, "max_tokens": None, "cost": 0.0, "level": "NONE", "iterations": 0}
     guard = AsyncGuard.from_state(session.guard)
     budget = guard.budget
     return {
