@@ -147,6 +147,8 @@ class Daemon:
         self.coach = self._coach(ports, options)
         self.work_ports = ports.work
         self.working = self._working(ports, options)
+        if self.working:
+            self.coach.buttons.answers = self.working.answer
         self.dispatcher.handlers.update(self._handlers(ports))
         self.is_coach = ports.is_coach
         self._adopted: set[str] = set()
@@ -188,6 +190,7 @@ class Daemon:
             delivery=self.delivery,
             speaker=self._speaker,
             letter_came=self._letter_came,
+            poke=self.poke,
             new_id=ports.new_id,
             secrets=options.secrets,
         )

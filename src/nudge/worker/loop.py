@@ -39,10 +39,11 @@ from nudge.progress.guard_holds import AsyncLedgerHolds
 from nudge.progress.guard_values import CallRefused, GuardTuning
 from nudge.progress.injection import SEPARATOR, Nudge
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
-from nudge.progress.store import Session, SessionStatus
+from nudge.progress.store import DENIED, Session, SessionStatus
 from nudge.spending.governor import Spending, input_bound
 from nudge.worker.session_rules import (
     CUT_OFF,
+    NUDGE,
     REPORT_NOW,
     as_message,
     is_fresh,
@@ -54,7 +55,6 @@ from nudge.worker.session_rules import (
 ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
-NUDGE = "[nudge] "
 USED_UP = "The budget of its run was used up."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
@@ -294,8 +294,9 @@ class WorkLoop:
             return Done(f"Call {use.name} alone, without other tools in the same turn.", is_error=True)
         verdict = guard.before_tool(use.name, dict(use.input))
         if not verdict:
-            return Done(verdict.reason, is_error=True)
-        return await self._toolbox.run(session, use)
+            return Done(DENIED + verdict.reason, is_error=True)
+        async with self._spending.stoppable(session.agent):
+            return await self._toolbox.run(session, use)
 
     def _noted(self, guard: AsyncGuard, use: ToolUse, done: Done) -> Sequence[Nudge]:
         args = dict(use.input)
