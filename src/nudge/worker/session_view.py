@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nudge.instants import rfc3339
 from nudge.model import Role, Text, ToolResult, ToolUse, turn_from_json
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.store import Session
@@ -13,7 +14,6 @@ from nudge.worker.session_rules import NUDGE, wanted_tools
 
 _LONGEST = 110
 _TARGETS = ("command", "path", "pattern", "question", "text", "message")
-COLOURS = {"say": None, "call": "cyan", "ok": "grey", "error": "red", "nudge": "yellow", "heard": "blue"}
 
 Line = tuple[str, str]
 """What kind of line it is, and its words."""
@@ -90,8 +90,6 @@ def status_line(session: Session, meter: str = "") -> str:
 
 def public(session: Session) -> dict[str, Any]:
     """A session as JSON."""
-    from nudge.instants import rfc3339
-
     return {
         "id": session.id,
         "agent": session.agent,
