@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from nudge.coach.store import CoachStore, Saying
@@ -100,8 +100,17 @@ _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd]
 _ID = re.compile(r"r-[0-9a-z]{6}")
 
 
+_ANSWER = re.compile(r"answer:(.{1,48}):(yes|no)")
+
+Answers = Callable[[str, str], Awaitable[str]]
+"""Answers a question of somebody who works for the person: which one, and yes or no. What became of it, in words."""
+
+
 class Buttons:
+    """`answers` is set by whoever asks the person something on behalf of others."""
+
     def __init__(self, store: CoachStore, reminders: PersonReminders) -> None:
+        self.answers: Answers | None = None
         self._store = store
         self._reminders = reminders
 
@@ -110,6 +119,9 @@ class Buttons:
 
         Only what was offered under that very message is done: data that somebody made up does nothing.
         """
+        answer = _ANSWER.fullmatch(update.button or "")
+        if answer and self.answers is not None and await self.offered(agent, update):
+            return await self.answers(answer[1], answer[2])
         match = _PRESSED.fullmatch(update.button or "")
         message = await self._offering(agent, update.message_id, update.button) if match else None
         if match is None or message is None:

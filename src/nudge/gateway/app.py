@@ -18,7 +18,6 @@ from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
-from nudge.gateway.log import CallTable, LoggedCall
 from nudge.gateway.refusals import GatewayError, refusal_of
 from nudge.gateway.routes import Kind, Route, read_route, run_of
 from nudge.gateway.upstream import (
@@ -32,6 +31,7 @@ from nudge.gateway.upstream import (
 )
 from nudge.gateway.usage import BodyReader, StreamReader, Told, Used, used
 from nudge.instants import SECOND, Instant
+from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.ledger import HeldCall
 from nudge.spending.prices import PriceTable
