@@ -51,7 +51,7 @@ class PersonReminders:
 
     async def restore(self, agent: str, earlier: Timed, now: Instant) -> None:
         await self._mine(agent, earlier.reminder.id)
-        await self._reminders.restore(earlier, now)
+        await self._reminders.bring_back(earlier, now)
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -119,6 +119,12 @@ _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd]
 _ID = re.compile(r"r-[0-9a-z]{6}")
 
 
+_ANSWER = re.compile(r"answer:(.{1,48}):(yes|no)")
+
+Answers = Callable[[str, str], Awaitable[str]]
+"""Answers a question of somebody who works for the person: which one, and yes or no. What became of it, in words."""
+
+
 def goal_named(goals: Sequence[Goal], text: str) -> Goal | None:
     """The one goal that a message speaks of: every word of it that says something is in the message. None where no
     goal is, or two are: a wrong tick is worse than none.
@@ -140,7 +146,7 @@ _SMALL = frozenset(("a", "an", "the", "to", "of", "in", "on", "at", "by", "for",
 
 class Buttons:
     """What pressing a button does. `goals` reads the person's goals, `changes` carries out what follows for them, so
-    that /undo knows of it."""
+    that /undo knows of it. `answers` is set by whoever asks the person something on behalf of others."""
 
     def __init__(
         self,
@@ -149,6 +155,7 @@ class Buttons:
         goals: Callable[[str], Goals],
         changes: Callable[[str, Sequence[UpdateGoals], Instant], Awaitable[object]],
     ) -> None:
+        self.answers: Answers | None = None
         self._store = store
         self._reminders = reminders
         self._goals = goals
@@ -159,6 +166,9 @@ class Buttons:
 
         Only what was offered under that very message is done: data that somebody made up does nothing.
         """
+        answer = _ANSWER.fullmatch(update.button or "")
+        if answer and self.answers is not None and await self.offered(agent, update):
+            return await self.answers(answer[1], answer[2])
         match = _PRESSED.fullmatch(update.button or "")
         message = await self._offering(agent, update.message_id, update.button) if match else None
         if match is None or message is None:

@@ -11,7 +11,7 @@ from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.reminders.definition import Definition, edited
 from nudge.reminders.reminder import KIND, Reminder, Status
-from nudge.reminders.slots import first_slot
+from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.text import time_in_words
 from nudge.schedules import AnySchedule
@@ -92,6 +92,19 @@ def resuming(now: Instant) -> Step:
     return step
 
 
+def restoring(now: Instant) -> Step:
+    """Active again, with the next time of its schedule, whatever ended it or put it off."""
+
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        after = replace(before, status=Status.ACTIVE, ended_reason="")
+        first = first_slot(after, now)
+        if first is None or (before.one_shot and due(after, first, now).too_late):
+            raise schedule_over()
+        return Change(after, timer_at(after, first), f"Restored: {before.title}.", "restored")
+
+    return step
+
+
 def removing(before: Reminder, timer: Timer | None) -> Change:
     if before.status is Status.CANCELLED:
         return Change(before, None)
@@ -150,7 +163,7 @@ def snoozing(until: Instant, now: Instant) -> Step:
     return step
 
 
-def restoring(earlier: Reminder, due_at: Instant | None, now: Instant) -> Step:
+def returning(earlier: Reminder, due_at: Instant | None, now: Instant) -> Step:
     """As it was before a change that is taken back. A next time that has passed since then is now."""
 
     def step(before: Reminder, timer: Timer | None) -> Change:
