@@ -1,7 +1,7 @@
 """Dispatch what is due for one agent, and come back: the same work as the daemon's loop, in one bounded call.
 
-For machines that are told from outside whom to look after. A visit may be repeated, and two may overlap on different
-machines: leases keep them apart, and every occurrence still ends in one outcome.
+For machines that are told from outside which agent to look after. A visit may be repeated, and two may overlap on
+different machines: leases keep them apart, and every occurrence still ends in one outcome.
 """
 
 from __future__ import annotations

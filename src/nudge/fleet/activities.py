@@ -89,7 +89,8 @@ class Activities:
             gone, slow = await self._standing([*late, *overslept])
             for agent in strangers:
                 await self.table.join(agent, now)
-            for agent in [*strangers, *gone, *slow]:
+            removed = await self.table.removed(AT_ONCE)  # their next visit ends their workflow
+            for agent in dict.fromkeys([*strangers, *gone, *slow, *removed]):
                 await poke(self.client, self.task_queue, agent, now, now)
         found = {"new": len(strangers), "without a workflow": len(gone), "late": len(slow)}
         if any(found.values()):

@@ -132,6 +132,10 @@ class FleetTable:
     async def strangers(self, limit: int) -> Sequence[str]:
         return [row["agent"] for row in await self._db.all("fleet_strangers", {"limit": limit})]
 
+    async def removed(self, limit: int) -> Sequence[str]:
+        """Agents that were removed and still have a workflow."""
+        return [row["agent"] for row in await self._db.all("fleet_removed", {"limit": limit})]
+
     async def late(self, before: Instant, limit: int) -> Sequence[str]:
         return [row["agent"] for row in await self._db.all("fleet_late", {"before": before, "limit": limit})]
 

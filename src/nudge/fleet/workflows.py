@@ -51,7 +51,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class AgentStart:
-    """What an agent's workflow knows, carried over when its history starts anew. `first` asks the next visit to start
+    """What an agent's workflow knows, carried over when its history begins again. `first` asks the next visit to start
     what belongs to the agent. Times are microseconds."""
 
     agent: str

@@ -51,6 +51,10 @@ SELECT a.name AS agent FROM agents a
 WHERE a.removed_at IS NULL AND NOT EXISTS (SELECT 1 FROM fleet_agents f WHERE f.agent = a.name)
 ORDER BY a.name LIMIT :limit
 
+-- name: fleet_removed
+SELECT f.agent FROM fleet_agents f JOIN agents a ON a.name = f.agent
+WHERE a.removed_at IS NOT NULL ORDER BY f.agent LIMIT :limit
+
 -- name: fleet_late
 SELECT agent, wakes_at FROM fleet_agents WHERE wakes_at < :before ORDER BY wakes_at LIMIT :limit
 
