@@ -60,7 +60,7 @@ class World:
     """A home's store, its fleet and its workers. `note` timers are handled by `handled`."""
 
     url: str
-    server: DevServer
+    address: str
     store: SqlStore
     client: Client
     queue: str = field(default_factory=lambda: f"queue-{next(_queues)}")
@@ -98,7 +98,7 @@ class World:
             load_prices(),
             is_coach=lambda agent: agent.role == "coach",
         )
-        client = await connect(Server(self.server.address))
+        client = await connect(Server(self.address))
         try:
             async with working(
                 ports, Options(owner=name), client, fleet, WorkerOptions(8, self.sweep_seconds)
@@ -158,7 +158,7 @@ async def world(postgres_url: str, temporal: DevServer, request: pytest.FixtureR
         stack.push_async_callback(store.close)
         client = await connect(Server(temporal.address))
         await ensure_search_attributes(client)
-        made = World(postgres_url, temporal, store, client)
+        made = World(postgres_url, temporal.address, store, client)
         yield made
         if os.environ.get("NUDGE_RECORD"):
             await record(made, request.node.name.removeprefix("test_"))
