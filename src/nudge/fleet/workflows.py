@@ -209,17 +209,18 @@ class PollerWorkflow:
         while not self._ended:
             if workflow.info().is_continue_as_new_suggested():
                 workflow.continue_as_new()
-            polling = workflow.start_activity(
-                "poll",
-                start_to_close_timeout=LONGEST_VISIT,
-                heartbeat_timeout=HEARTBEAT_TIMEOUT,
-                retry_policy=RETRIES,
-            )
-            await workflow.wait_condition(lambda: self._ended or polling.done())
-            if not polling.done():
-                polling.cancel()
-            with suppress(ActivityError):  # it was cancelled
-                await polling
+            await self._listen()
+
+    async def _listen(self) -> None:
+        """Until the worker that listens stops, or until the end."""
+        polling = workflow.start_activity(
+            "poll", start_to_close_timeout=LONGEST_VISIT, heartbeat_timeout=HEARTBEAT_TIMEOUT, retry_policy=RETRIES
+        )
+        await workflow.wait_condition(lambda: self._ended or polling.done())
+        if not polling.done():
+            polling.cancel()
+        with suppress(ActivityError):  # it was cancelled
+            await polling
 
     @workflow.signal
     def cancel(self) -> None:
