@@ -7,6 +7,7 @@ NUDGE_HOME ?= $(CURDIR)/.nudge
 TEST_ARGS ?=
 SOAK_SEEDS ?= 10000
 SOAK_START ?= 0
+SOAK_KILLS ?= 200
 
 .DEFAULT_GOAL := help
 .PHONY: help run install dev quick test lint types unit bench soak lock clean
@@ -52,8 +53,9 @@ unit: dev
 bench: $(VENV)/.bench  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
 
-soak: dev  ## ten thousand lives under faults, with counts (SOAK_SEEDS, SOAK_START)
+soak: dev  ## ten thousand lives under faults and 200 kills, with counts (SOAK_SEEDS, SOAK_START, SOAK_KILLS)
 	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
+	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

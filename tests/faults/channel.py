@@ -68,6 +68,7 @@ class FaultyChannel(Channel):
         self._tried = tried
         self._crash = crash
         self._sends = 0
+        self._between = 0
         self._outage = 0
         self._away_until = self._unsure_until = 0.0  # as the loop counts: it lasts, whatever the clock is set to
         self._unsure: Fault | None = None
@@ -86,7 +87,8 @@ class FaultyChannel(Channel):
             if number < len(parts) - 1:
                 await message.on_part(arrived[-1])
                 self._stored[message.id] = max(self._stored[message.id], number + 1)
-                self._die(Kind.BETWEEN_PARTS, self._sends)
+                self._between += 1
+                self._die(Kind.BETWEEN_PARTS, self._between)
         return Receipt(tuple(arrived))
 
     async def _send(self, message: Outbound, text: str, part: int, parts: int) -> str:
@@ -138,10 +140,11 @@ class FaultyChannel(Channel):
     def _break(self, number: int) -> None:
         now = asyncio.get_running_loop().time()
         if (away := self._due(Kind.CHANNEL_AWAY, number)) is not None:
-            self._outage += 1
-            self._away_until = now + away.length / SECOND
+            self._outage += not self._is_away()
+            self._away_until = max(self._away_until, now + away.length / SECOND)
         if (unsure := self._due(Kind.CHANNEL_UNSURE, number)) is not None:
-            self._unsure, self._unsure_until = unsure, now + unsure.length / SECOND
+            self._unsure = unsure
+            self._unsure_until = max(self._unsure_until, now + unsure.length / SECOND)
 
     def _is_away(self) -> bool:
         return asyncio.get_running_loop().time() < self._away_until

@@ -61,6 +61,18 @@ COUNTED = (
     Kind.SLOW_CONDITION,
 )
 
+_RARE = (
+    Kind.BETWEEN_PARTS,
+    Kind.DURING_CALL,
+    Kind.MODEL_AWAY,
+    Kind.MODEL_HANGS,
+    Kind.MODEL_BABBLES,
+    Kind.MODEL_BROKEN,
+    Kind.MODEL_LIES,
+    Kind.SLOW_CONDITION,
+)
+"""What a life has few of: calls, questions, and messages with several parts."""
+
 _WEIGHTS = {
     Kind.WRITE: 8,
     Kind.KILL: 2,
@@ -71,7 +83,10 @@ _WEIGHTS = {
     Kind.DURING_CALL: 2,
     Kind.MODEL_AWAY: 2,
     Kind.MODEL_HANGS: 2,
+    Kind.MODEL_BABBLES: 2,
     Kind.MODEL_BROKEN: 2,
+    Kind.MODEL_LIES: 2,
+    Kind.SLOW_CONDITION: 2,
     Kind.TOP_UP: 2,
 }
 """How often a kind is drawn; once where nothing is said."""
@@ -105,7 +120,7 @@ def _fault(random: Random, kind: Kind, lasts: int) -> Fault:
     if kind is Kind.WRITE:
         return Fault(kind, random.randint(1, 2_500), _downtime(random), chance)
     if kind in COUNTED:
-        return Fault(kind, random.randint(1, 30), _trouble(random, kind), chance)
+        return Fault(kind, random.randint(1, 8 if kind in _RARE else 30), _trouble(random, kind), chance)
     return Fault(kind, random.randrange(0, lasts), _trouble(random, kind), chance)
 
 

@@ -122,7 +122,8 @@ def hostile_reply(facts: CoachFacts, number: int) -> ModelReply:
 
 
 def _hostile_decision(number: int, now: Instant) -> Mapping[str, Any] | str:
-    updates = {"quiet_mode_until": rfc3339(Instant(now + DAY)), "bedtime_nudge_sent": True, "morning_brief_sent": True}
+    spoken = {"bedtime_nudge_sent": True, "morning_brief_sent": True}
+    updates = {"quiet_mode_until": rfc3339(Instant(now + DAY)), "quiet_hours": "off", **spoken}
     said = f"Listen to me, {number}! {API_KEY}"
     wanted: tuple[Mapping[str, Any] | str, ...] = (
         {"action": "message", "message": said, "critical": True, "topic": f"t{number}"},
@@ -132,9 +133,9 @@ def _hostile_decision(number: int, now: Instant) -> Mapping[str, Any] | str:
         {"action": "message", "message": said, "critical": True, "topic": f"t{number}"},
         "**heartbeat_ok**",
         {"action": "message", "message": f"Again {number}", "critical": True, "topic": f"t{number}"},
-        {"action": "state_update", "state_updates": {**updates, "quiet_hours": "off"}},
+        {"action": "state_update", "state_updates": updates} if number // 10 % 4 == 3 else "HEARTBEAT_OK",
         {"action": "message", "message": "HeartBeat_OK", "critical": True, "topic": f"t{number}"},
-        {"action": "message", "message": said, "critical": True, "state_updates": updates, "topic": f"t{number}"},
+        {"action": "message", "message": said, "critical": True, "state_updates": spoken, "topic": f"t{number}"},
     )
     return wanted[number % len(wanted)]
 

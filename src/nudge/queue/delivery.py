@@ -86,8 +86,8 @@ class Progress:
 @dataclass(slots=True)
 class Turn:
     """One firing's way through the outbox. `seen` is the last message that was looked at, `held` are those that have to
-    wait, by until when. `arrived` has been sent and is stored with the next step. `old`: it has lasted so long that what
-    was decided about the rest has to be decided again."""
+    wait, by until when. `arrived` has been sent and is stored with the next step. `old`: it has lasted so long that
+    what was decided about the rest has to be decided again."""
 
     firing: Firing
     channel: Channel
