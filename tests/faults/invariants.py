@@ -127,7 +127,7 @@ class Invariants:
     def arrived(self, arrival: Arrival) -> None:
         """A part of a message reached the person."""
         message, row, part = arrival.message, arrival.row, arrival.part
-        name = f"part {part + 1} of message {message.id} ({row.text[:40]!r})"
+        name = f"message {message.id} ({row.text[:40]!r}), part {part + 1},"
         self.arrivals.append(arrival)
         if part < arrival.stored:
             self._fail("a stored part is not sent again", f"{name} came again although {arrival.stored} were stored")

@@ -21,7 +21,7 @@ from nudge.coach import facts as facts_module
 from nudge.coach.facts import CoachFacts
 from nudge.coach.person_documents import PersonDocuments
 from nudge.errors import ChannelUnavailableError, ModelUnavailableError
-from nudge.instants import DAY, HOUR, MINUTE, Instant
+from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest
 from nudge.queue import delivery
 from nudge.queue.firing import Pace
@@ -57,8 +57,9 @@ def no_unique_claim(patch: pytest.MonkeyPatch) -> None:
         process = CURRENT.get()
         return process.owner if process else ""
 
-    async def not_mine(self: TimerTable, now: Instant, limit: int) -> Sequence[str]:
-        rows = await self._db.all("timers_due_lanes", {"now": now, "horizon": -1, "window": 100, "limit": 100})
+    async def not_mine(self: TimerTable, now: Instant, limit: int, *, after: int = -1) -> Sequence[str]:
+        params = {"now": now, "after": -1, "horizon": -1, "window": 100, "limit": 100}
+        rows = await self._db.all("timers_due_lanes", params)
         return [row["lane"] for row in rows if (owner(), row["lane"]) not in claimed][:limit]
 
     async def claim(self: LaneTable, lanes: Iterable[str], owner: str, now: Instant, until: Instant) -> Sequence[Lease]:
@@ -71,11 +72,11 @@ def no_unique_claim(patch: pytest.MonkeyPatch) -> None:
     async def held(self: LaneTable, lease: Lease, *more: object) -> bool:
         return True
 
-    async def take_anyway(self: TimerTable, timer: Timer, lease: Lease) -> bool:
+    async def take_anyway(self: TimerTable, timer: Timer, lease: Lease, **more: Any) -> bool:
         await take(self, timer.agent, timer.key)
         return True
 
-    async def record_anyway(self: OutcomeTable, outcome: Outcome) -> bool:
+    async def record_anyway(self: OutcomeTable, outcome: Outcome, **more: Any) -> bool:
         await record(self, outcome)
         return True
 
@@ -181,11 +182,6 @@ def no_pause(patch: pytest.MonkeyPatch) -> None:
             return Instant(more[1].now + delivery.ASIDE)
 
     patch.setattr(delivery.Delivery, "_set_back", go_on)
-
-
-def no_lateness(patch: pytest.MonkeyPatch) -> None:
-    """Answers are sent however old they are."""
-    patch.setattr(delivery, "LATENESS", 1000 * DAY)
 
 
 def lost_is_free(patch: pytest.MonkeyPatch) -> None:
@@ -322,12 +318,6 @@ def with_secrets(scenario: Scenario) -> Scenario:
     return replace(scenario, acts=acts)
 
 
-def long_life(scenario: Scenario) -> Scenario:
-    """Longer than any outage, with questions all the time."""
-    acts = tuple(Act(number * HOUR, "/status") for number in range(36))
-    return replace(scenario, lasts=38 * HOUR, acts=acts, reminders=(), paid=False, hostile=False)
-
-
 def as_drawn(scenario: Scenario) -> Scenario:
     return scenario
 
@@ -358,7 +348,6 @@ NEW_SAFEGUARDS = [
     pytest.param(
         no_pause, (Kind.CHANNEL_AWAY,), as_drawn, {"one message is tried in an outage"}, id="the pause of the lane"
     ),
-    pytest.param(no_lateness, (Kind.CHANNEL_AWAY,), long_life, {"what is too late is missed"}, id="the lateness"),
     pytest.param(lost_is_free, (Kind.MODEL_BROKEN,), paid, {"the bill is covered"}, id="the charge of a lost answer"),
     pytest.param(lost_in_one_hold, (Kind.MODEL_BROKEN,), paid, {"the bill is covered"}, id="a hold for each attempt"),
     pytest.param(
@@ -435,7 +424,7 @@ SAFEGUARDS = [
     pytest.param(
         no_money_reserve,
         (Kind.RESTART,),
-        paid,
+        poor,
         {"the ledger is within its limit", "the bill is covered"},
         id="the reserve of money",
     ),
