@@ -402,7 +402,7 @@ SAFEGUARDS = [
         no_unique_claim,
         (Kind.SECOND_DAEMON,),
         as_drawn,
-        {"one outcome, one message", "nothing sent twice", "one briefing per period"},
+        {"one outcome, one message", "nothing sent twice", "one briefing per period", "the bill is covered"},
         id="the unique claim",
     ),
     pytest.param(
