@@ -1,5 +1,5 @@
-"""A recorded session of a real coding task (301 tool calls with their true results) goes through the guard without one
-false alarm: tests that fail first, failures that fall, syntax errors fixed one by one, files read again, a job in batches."""
+"""A recorded session of a real coding task (302 tool calls with their true results) goes through the guard without one
+false alarm: tests that fail first, failures that fall, syntax errors fixed one by one, files read again, batches."""
 
 from __future__ import annotations
 
