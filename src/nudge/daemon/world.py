@@ -28,6 +28,7 @@ from nudge.progress.run_limits import BudgetEnforcementMode
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
+from nudge.worker.command_rules import Command
 from nudge.worker.loop import RunOptions
 from nudge.worker.prompts import instructions
 from nudge.worker.sandbox import Sandbox
@@ -120,6 +121,16 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
         ),
         options=RunOptions(section.limits, BudgetEnforcementMode(section.mode)),
     )
+
+
+def command_of(home: Home, role: str) -> Command | None:
+    """The program that does the work of a role's agents. A role that is missing or broken has none."""
+    from nudge.home.roles import load_role, role_path
+
+    try:
+        return load_role(role_path(home, role)).command
+    except NudgeError:
+        return None
 
 
 def snapshots_of(config: Config, agent: str) -> Snapshots:
