@@ -155,7 +155,7 @@ class Daemon:
         if self.working:
             self.coach.buttons.answers = self.working.answer
         self.dispatcher.handlers.update(self._handlers(ports))
-        self._is_coach = ports.is_coach
+        self.is_coach = ports.is_coach
         self._adopted: set[str] = set()
         self._started = clock.now()
 
@@ -193,6 +193,7 @@ class Daemon:
             pools=self.pools,
             reminders=self.reminders,
             reports=self._reports,
+            poke=self.poke,
             new_id=ports.new_id,
             secrets=options.secrets,
         )
@@ -211,7 +212,7 @@ class Daemon:
 
     async def _speaker(self) -> str | None:
         """Who talks to the person."""
-        return next((one.name for one in await self.store.agents.all() if self._is_coach(one)), None)
+        return next((one.name for one in await self.store.agents.all() if self.is_coach(one)), None)
 
     def _handlers(self, ports: Ports) -> dict[str, Handler]:
         """Who handles which kind of timer."""
@@ -236,7 +237,7 @@ class Daemon:
 
         async def work(firing: Firing) -> None:
             agent = await self.store.agents.get(firing.timer.agent)
-            if agent is not None and self._works(agent):
+            if agent is not None and self._built_in(agent):
                 assert self.working is not None
                 await self.working.worker.fire(firing)
             elif commands is not None and agent is not None and self._is_command(agent):
@@ -263,9 +264,9 @@ class Daemon:
         for agent in fresh:
             await self.gate.take_over(agent.name, now)
             await self.delivery.resume(agent.name, now)
-            if self._is_coach(agent):
+            if self.is_coach(agent):
                 await self.coach.start(agent.name, now)
-            elif self._works(agent) or self._is_command(agent):
+            elif self.works(agent):
                 await self.store.timers.ensure(work_timer(agent.name, now))
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
@@ -303,12 +304,16 @@ class Daemon:
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
         """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""
         there = await self.store.agents.get(agent)
-        if there is not None and self._is_coach(there):
+        if there is not None and self.is_coach(there):
             await self.coach.background.arrived(agent, priority, now)
-        elif there is not None and (self._works(there) or self._is_command(there)):
+        elif there is not None and self.works(there):
             await letter_arrived(self.store, agent, priority, now)
 
-    def _works(self, agent: Agent) -> bool:
+    def works(self, agent: Agent) -> bool:
+        """Whether its letters are worked on here, by nudge's own worker or by a program."""
+        return self._built_in(agent) or self._is_command(agent)
+
+    def _built_in(self, agent: Agent) -> bool:
         return self.working is not None and self.work_ports is not None and self.work_ports.works(agent)
 
     def _is_command(self, agent: Agent) -> bool:

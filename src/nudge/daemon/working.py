@@ -126,6 +126,7 @@ class Working:
         pools: Pools,
         reminders: Reminders,
         reports: Reports,
+        poke: Callable[[], None],
         new_id: Callable[[], str],
         secrets: tuple[str, ...] = (),
     ) -> None:
@@ -133,7 +134,7 @@ class Working:
         tools = WorkerTools(
             ports.folder_of,
             ports.sandbox_of,
-            (Report(), AskPerson(store, clock, reports.tell), RemindMe(store, clock, reminders), spawn),
+            (Report(), AskPerson(store, clock, reports.tell, poke), RemindMe(store, clock, reminders), spawn),
             secrets,
         )
         loop = WorkLoop(
@@ -143,7 +144,8 @@ class Working:
             model,
             tools,
             ports.workspaces,
-            approver_for=ports.approver_for or (lambda session: StoredApprover(store, clock, session, reports.tell)),
+            approver_for=ports.approver_for
+            or (lambda session: StoredApprover(store, clock, session, reports.tell, poke)),
             instructions=ports.instructions,
             tuning=GuardTuning(tools=tools.kinds),
         )

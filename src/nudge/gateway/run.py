@@ -18,7 +18,6 @@ from nudge.daemon.assemble import Daemon
 from nudge.errors import BudgetExhaustedError, NotFoundError
 from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
-from nudge.gateway.log import CallTable
 from nudge.gateway.routes import session_of
 from nudge.gateway.server import address_of, bound, is_loopback, serving
 from nudge.gateway.tokens import PREFIX
@@ -31,6 +30,7 @@ from nudge.progress.guard import Guard
 from nudge.queue.agents import Agents
 from nudge.redaction import redact
 from nudge.sandbox.run import run_own
+from nudge.spending.call_log import CallTable
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Micros, format_money

@@ -11,7 +11,7 @@ from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.reminders.definition import Definition, edited
 from nudge.reminders.reminder import KIND, Reminder, Status
-from nudge.reminders.slots import first_slot
+from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.text import time_in_words
 
@@ -72,6 +72,19 @@ def resuming(now: Instant) -> Step:
             ended = replace(after, status=Status.COMPLETED, ended_reason="Its schedule ended while it was paused.")
             return Change(ended, None, f"Completed: {before.title}. {ended.ended_reason}", "completed")
         return Change(after, timer_at(after, first), f"Resumed: {before.title}.", "resumed")
+
+    return step
+
+
+def restoring(now: Instant) -> Step:
+    """Active again, with the next time of its schedule, whatever ended it or put it off."""
+
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        after = replace(before, status=Status.ACTIVE, ended_reason="")
+        first = first_slot(after, now)
+        if first is None or (before.one_shot and due(after, first, now).too_late):
+            raise schedule_over()
+        return Change(after, timer_at(after, first), f"Restored: {before.title}.", "restored")
 
     return step
 

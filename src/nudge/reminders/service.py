@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
 from nudge.defaults import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
-from nudge.instants import DAY, Instant, local_date, start_of_day
+from nudge.instants import DAY, Instant, local_date, rfc3339, start_of_day
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
@@ -23,6 +25,7 @@ from nudge.reminders.changes import (
     on_free_slot,
     pausing,
     removing,
+    restoring,
     resuming,
     schedule_over,
     snoozing,
@@ -30,13 +33,13 @@ from nudge.reminders.changes import (
     unknown,
 )
 from nudge.reminders.conditions import NOT_JUDGED, Reply, read_reply
-from nudge.reminders.definition import Definition, make_reminder
+from nudge.reminders.definition import Definition, make_reminder, reminder_to_json
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.tables import ComingReminder, ListedReminder
-from nudge.reminders.text import delivered_text
+from nudge.reminders.text import delivered_text, schedule_words
 from nudge.schedules import occurrences
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -57,6 +60,12 @@ class Timed:
 
     reminder: Reminder
     next_at: Instant | None
+
+    def public(self, zone: tzinfo) -> dict[str, Any]:
+        """As JSON: everything that was set, how it stands, and when it is next."""
+        next_at = None if self.next_at is None else rfc3339(self.next_at, zone)
+        words = schedule_words(self.reminder)
+        return {**reminder_to_json(self.reminder), "schedule_words": words, "next_at": next_at}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,10 @@ class Reminders:
     async def remove(self, id_or_name: str, now: Instant) -> Timed:
         """Cancel it. Its history stays. One that a role asks for comes back only when the role changes it."""
         return await self._changed(id_or_name, now, removing)
+
+    async def restore(self, id_or_name: str, now: Instant) -> Timed:
+        """Take back a removal, a completion, a pause or a snooze."""
+        return await self._changed(id_or_name, now, restoring(now))
 
     async def complete(self, id_or_name: str, now: Instant, reason: str = "Marked as done.") -> Timed:
         """It is no longer needed."""

@@ -150,6 +150,23 @@ class Spending:
         starts = purpose in STARTS_TASK if starts_task is None else starts_task
         return HoldBlock(self, attempt, starts, None if now is None else as_instant(now), patience)
 
+    @asynccontextmanager
+    async def stoppable(self, agent: str) -> AsyncIterator[None]:
+        """A block that costs nothing itself and ends with the agent's money: if the agent passes 110 % of its day
+        meanwhile, it is cancelled, and AsleepError comes out of it."""
+        flight = self._in_flight.enter(agent)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if self._in_flight.leave(flight):
+                raise await self._stopped(agent) from None
+            raise
+        except BaseException:
+            self._in_flight.leave(flight)
+            raise
+        if self._in_flight.leave(flight):
+            raise await self._stopped(agent)
+
     async def call(
         self,
         agent: str,
