@@ -25,7 +25,7 @@ from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.firing import Firing, Handler
-from nudge.queue.inbox import LETTERS, Priority
+from nudge.queue.inbox import Priority
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover, SecondLook
@@ -42,7 +42,7 @@ from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
 from nudge.worker.commands import Commands
 from nudge.worker.sessions import KIND as WORK
-from nudge.worker.sessions import letter_arrived, work_timer
+from nudge.worker.sessions import WAIT_FOR_MONEY, letter_arrived, work_timer
 
 
 class NoCommands:
@@ -133,7 +133,7 @@ class Daemon:
             turn=options.turn,
             model=ports.model,
             owner=options.home,
-            waiting=(LETTERS, WORK),
+            waiting=WAIT_FOR_MONEY,
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)

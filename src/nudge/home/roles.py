@@ -179,6 +179,14 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
+def find_role(home: Home, name: str) -> Role | None:
+    """The role of that name; None if it is missing or broken. `nudge doctor` says what is wrong with it."""
+    try:
+        return load_role(role_path(home, name))
+    except NudgeError:
+        return None
+
+
 def role_path(home: Home, name: str) -> Path:
     path = home.roles / f"{name}.yaml"
     if not path.is_file():

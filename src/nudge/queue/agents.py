@@ -14,7 +14,8 @@ from nudge.queue.store import QueueStore
 
 DEFAULT = "coach"
 IDLE_SINCE: Record[Instant] = instant("agent.idle_since")
-"""When the agent's last turn ended. Whoever runs an agent writes it; idle checks count from there."""
+"""When the agent's last turn ended, or will have ended: it is busy until then. Whoever runs an agent writes it; idle
+checks count from there."""
 
 AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 

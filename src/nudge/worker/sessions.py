@@ -13,7 +13,7 @@ from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.store import Session, SessionStatus
-from nudge.queue.inbox import Letter, Priority
+from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import FeedLine
 from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
@@ -25,6 +25,8 @@ from nudge.worker.store import WorkerStore
 KIND = "work"
 """The timer, by kind and key, of a worker that has something to do."""
 FEED = "work"
+WAIT_FOR_MONEY = (LETTERS, KIND)
+"""The keys of timers that look again when there is money."""
 PERSON = "person"
 """Who asked, if a report goes to the person's channel."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, full_time, note, out, out_json, table
 from nudge.errors import UsageError
-from nudge.instants import rfc3339
+from nudge.instants import Instant, rfc3339
 from nudge.stores.store import SqlStore
 
 
@@ -208,6 +208,46 @@ def message(args: argparse.Namespace) -> int:
     context.poke()
     later = "" if holder_of(context.home) else " No daemon runs: it is read after the next 'nudge run'."
     note(f"In the inbox of {args.name}.{later}")
+    return 0
+
+
+def busy_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+    parser.add_argument("--for", dest="span", default="1h", metavar="TIME", help="for how long at most (default: 1h)")
+
+
+def busy(args: argparse.Namespace) -> int:
+    """Say that an agent you run yourself is at work: its idle checks wait until 'nudge agent idle', or that long."""
+    from nudge.durations import parse_duration
+
+    return _at_work(args, parse_duration(args.span))
+
+
+def idle_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+
+
+def idle(args: argparse.Namespace) -> int:
+    """Say that an agent you run yourself has nothing to do from now on: its idle checks count from here."""
+    return _at_work(args, 0)
+
+
+def _at_work(args: argparse.Namespace, span: int) -> int:
+    from nudge.queue.agents import IDLE_SINCE, Agents
+
+    context = Context(args)
+    until = Instant(context.now + span)
+
+    async def write(store: SqlStore) -> None:
+        await Agents(store).get(args.name)
+        await store.records.set(args.name, IDLE_SINCE, until)
+
+    context.with_store(write)
+    note(
+        f"{args.name} is busy until {clock_time(until, context.zone, context.now)}."
+        if span
+        else f"{args.name} is idle."
+    )
     return 0
 
 
