@@ -20,6 +20,7 @@ from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
 from nudge.gateway.routes import session_of
 from nudge.gateway.server import address_of, bound, is_loopback, serving
+from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream
 from nudge.home.config import Config, without_secrets
@@ -98,9 +99,12 @@ async def gateway_of(
         listener.close()
         raise
     prices = load_prices(config.home.path, weights=config.spending.weights)
-    gateway = Gateway(store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit)
-    async with serving(gateway, listener) as address:
-        yield address
+    async with observing(environment) as observe:
+        gateway = Gateway(
+            store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit, observe=observe
+        )
+        async with serving(gateway, listener) as address:
+            yield address
 
 
 @asynccontextmanager
