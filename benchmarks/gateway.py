@@ -67,6 +67,8 @@ async def _rows() -> list[Row]:
         found += [*await _latency(nudge), *await _throughput(nudge), *await _limit(nudge)]
         found += await _ledger(nudge)
         found += await _memory(nudge, 20_000 if measure.full else 3_000)
+    for row in found:
+        say("  ".join(row))
     if not LITELLM.exists():
         say("LiteLLM is not installed; 'make bench' does that")
         return found

@@ -95,7 +95,18 @@ class Client:
     _streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, max_tokens: int = 250, *, stream: bool = False) -> tuple[int, float]:
-        """The status, and how many seconds the first byte of the answer took."""
+        """The status, and how many seconds the first byte of the answer took. A kept connection that the other side
+        closed meanwhile is opened again, as clients do."""
+        kept = self._streams is not None
+        try:
+            return await self._ask(max_tokens, stream=stream)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.close()
+            if not kept:
+                raise
+            return await self._ask(max_tokens, stream=stream)
+
+    async def _ask(self, max_tokens: int, *, stream: bool) -> tuple[int, float]:
         body = json.dumps(
             {
                 "model": self.model,
@@ -104,8 +115,6 @@ class Client:
                 "stream": stream,
             }
         ).encode()
-        if self._streams is not None and self._streams[0].at_eof():
-            self.close()  # the other side was tired of waiting
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self.port)
         reader, writer = self._streams
