@@ -85,6 +85,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         ),
     },
     "Look": {
+        "tui": Command("tui", "watch and steer everything in this terminal"),
         "log": Command("log", "show what happened"),
         "inbox": Command("inbox", "read the inbox of an agent that you run yourself"),
         "why": Command("why", "explain why it acted, or didn't"),
