@@ -53,7 +53,7 @@ class Life:
         self.clock = clock
         self.store = store
         self.channel = RecordingChannel()
-        self.documents = Texts(_templates(zone))
+        self.documents = Texts(templates(zone))
         self.daemon = Daemon(
             Ports(store, clock, self.channel, self.documents, load_prices(), model=model, conditions=conditions),
             Options(owner="test", timezone=zone, longest_wait=3600, **options),
@@ -137,7 +137,7 @@ def live(
     return run_virtual(main, start)
 
 
-def _templates(zone: str) -> dict[str, str]:
+def templates(zone: str) -> dict[str, str]:
     folder = resources.files("nudge.home") / "templates" / "documents"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _DOCUMENTS}
     texts["GOALS.md"] = texts["GOALS.md"].replace('timezone: "America/Toronto"', f'timezone: "{zone}"')
