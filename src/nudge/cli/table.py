@@ -85,6 +85,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         ),
     },
     "Look": {
+        "tui": Command("tui", "watch and steer everything in this terminal"),
         "log": Command("log", "show what happened"),
         "inbox": Command("inbox", "read the inbox of an agent that you run yourself"),
         "why": Command("why", "explain why it acted, or didn't"),
@@ -117,6 +118,22 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
             },
             bare=Command("gateway", "run the gateway in this terminal", "serve"),
+        ),
+    },
+    "Many machines": {
+        "fleet": Group(
+            "run thousands of agents on Temporal",
+            {
+                "worker": Command("fleet", "work for the fleet until stopped", "worker"),
+                "adopt": Command("fleet", "move this home's agents to the fleet", "adopt"),
+                "release": Command("fleet", "hand the agents back to 'nudge run'", "release"),
+                "status": Command("fleet", "show how the fleet stands", "status"),
+                "agents": Command("fleet", "list agents and when they wake", "agents"),
+                "why": Command("fleet", "explain why an agent is awake or asleep", "why"),
+                "wake": Command("fleet", "visit an agent now", "wake"),
+                "drain": Command("fleet", "start nothing new; --undo goes on", "drain"),
+                "dev": Command("fleet", "try it: servers, workers and agents on this machine", "dev"),
+            },
         ),
     },
     "Set up": {
