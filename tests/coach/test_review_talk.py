@@ -8,6 +8,7 @@ import pytest
 
 from nudge.coach.review import CONTINUE, Status
 from nudge.instants import DAY, HOUR, Instant
+from nudge.model import Purpose
 from tests.coach.rig import Rig, Scripted, says
 from tests.coach.test_commands import History
 from tests.times import NOON
