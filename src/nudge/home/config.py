@@ -331,6 +331,12 @@ def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(part for part in parts if part)
 
 
+def without_secrets(environment: Mapping[str, str], secrets: tuple[str, ...]) -> dict[str, str]:
+    """An environment for somebody else's program."""
+    hidden = {secret for secret in secrets if secret}
+    return {name: value for name, value in environment.items() if name not in SECRET_NAMES and value not in hidden}
+
+
 def kinds_of(section: str) -> dict[str, Kind]:
     """The fields of a section, each with the kind of value that it takes."""
     annotations: Mapping[str, Any] = SECTIONS[section].__annotations__
