@@ -88,6 +88,10 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "tui": Command("tui", "watch and steer everything in this terminal"),
         "log": Command("log", "show what happened"),
         "why": Command("why", "explain why it acted, or didn't"),
+        "eval": Group(
+            "score how well a model does its job here",
+            {"coach": Command("evaluate", "60 situations for the coach, scored by rules", "coach")},
+        ),
         "simulate": Command("simulate", "preview a week: what it would do and what it would cost"),
     },
     "Attention": {
