@@ -75,22 +75,26 @@ class Reading:
         }
 
     async def overview(self, body: Body) -> Answer:
-        """All that the first page shows, and the place in the events behind it."""
-        place = await Following(self._store).end()  # first: what comes while we read is told again, never lost
+        """All that the first page shows."""
+        return {
+            **await self.agents({}),
+            **await self.upcoming({"limit": 8}),
+            **await self.feed({"limit": 30}),
+            "sessions": [public(one) for one in await self._store.sessions.recent(5) if one.status.is_open],
+        }
+
+    async def agents(self, body: Body) -> Answer:
+        """All agents, what waits for an answer, who talks to the person, and the time there. `place` is where to follow
+        the events from: what comes while we read is told again, never lost."""
+        place = await Following(self._store).end()
         return {
             "place": str(place),
             "now": self._time(self._now, self._speaker),
             "zone": self._zone(self._speaker).key,
             "speaker": self._speaker,
-            **await self.agents({}),
-            **await self.upcoming({"limit": 8}),
-            **await self.feed({"limit": 30}),
+            "agents": [await self._agent(agent) for agent in await self._store.agents.all()],
             **await self.questions({}),
-            "sessions": [public(one) for one in await self._store.sessions.recent(5) if one.status.is_open],
         }
-
-    async def agents(self, body: Body) -> Answer:
-        return {"agents": [await self._agent(agent) for agent in await self._store.agents.all()]}
 
     async def upcoming(self, body: Body) -> Answer:
         """{"limit": n}: the next occurrences of all reminders, the next one first."""

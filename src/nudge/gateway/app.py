@@ -10,13 +10,16 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import httpx2
 
 from nudge.clock import Clock
+from nudge.daemon.listening import listening
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
@@ -468,3 +471,13 @@ class _Paid:
 
 def _is_stream(response: httpx2.Response) -> bool:
     return response.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream"
+
+
+@asynccontextmanager
+async def serving(gateway: Gateway, listener: socket.socket) -> AsyncIterator[str]:
+    """Answer on the socket for as long as the block runs; gives the address."""
+    try:
+        async with listening(gateway, listener) as address:
+            yield address
+    finally:
+        await gateway.close()
