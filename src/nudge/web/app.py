@@ -102,7 +102,7 @@ class Site:
         data = await self.ask(base, {})
         visitor: Visitor = request.state.visitor
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        return View(visitor, path, data, data["place"])
+        return View(visitor, path, data, data["place"], live=request.headers.get("x-live") == "1")
 
     async def events(self, request: Request) -> Response:
         """The daemon's stream, as it is. A browser that comes back says how far it was."""

@@ -33,12 +33,13 @@ _RESULTS = {
 
 @dataclass(frozen=True)
 class View:
-    """One request: who looks, where, and what the daemon said about everybody."""
+    """One request: who looks, where, and what the daemon said about everybody. A `live` one only catches up."""
 
     visitor: Visitor
     path: str
     base: Mapping[str, Any]
     place: str = ""
+    live: bool = False
 
     @property
     def times(self) -> Times:
@@ -99,11 +100,13 @@ def banners(view: View) -> Html:
 
 def flash(view: View) -> Html:
     """What the last action did, with its undo; said once."""
+    if view.live:
+        return Html("")
     said, view.visitor.flash = view.visitor.flash, []
     return together(
         el(
-            "p",
-            one["text"],
+            "div",
+            el("span", one["text"]),
             form(view, one["undo"][0], one["undo"][1], button("Undo", id_="undo")) if one.get("undo") else None,
             class_=f"flash {one.get('kind', 'good')}",
         )
@@ -217,7 +220,7 @@ def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
         actions.append(form(view, "wake", {"agent": name}, button("Wake", id_=f"wake-{name}")))
     return el(
         "article",
-        el("h3", name, id=f"agent-{name}-title"),
+        el("h2", name, id=f"agent-{name}-title"),
         *lines,
         el("div", *actions, class_="actions") if actions else None,
         class_="card agent",

@@ -36,11 +36,11 @@
     }
   };
 
-  const take = (html) => {
+  const take = (html, live = false) => {
     const page = new DOMParser().parseFromString(html, "text/html");
     for (const old of document.querySelectorAll("[data-live]")) {
       const fresh = page.getElementById(old.id);
-      if (fresh) morph(old, fresh);
+      if (fresh && !(live && old.id === "flash")) morph(old, fresh);
     }
     count();
   };
@@ -56,7 +56,7 @@
     loading = true;
     try {
       const answer = await fetch(location.href, { headers: { "x-live": "1" } });
-      if (answer.ok) take(await answer.text());
+      if (answer.ok) take(await answer.text(), true);
     } catch { say("The page cannot be reached. Trying again."); }
     loading = false;
     if (again) { again = false; soon(); }
