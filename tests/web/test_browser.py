@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -211,3 +212,69 @@ def test_the_coach_is_talked_to_and_its_documents_are_edited(site: Site, page: P
     page.locator("#flash").get_by_role("button", name="Undo").click()
     page.locator("#flash").get_by_text("Undone").wait_for()
     assert "read a book" not in (site.cli.home / "agents" / "coach" / "GOALS.md").read_text()
+
+
+def _why_tuesday(page: Page) -> None:
+    page.get_by_role("link", name="Why", exact=True).click()
+    page.get_by_role("navigation", name="Days").get_by_role("link", name="Today").click()
+    page.locator("#outcomes a").first.click()
+    page.get_by_text("It was due.").wait_for()
+
+
+def _cost_of_the_builder(page: Page) -> None:
+    page.get_by_role("link", name="Money", exact=True).click()
+    page.get_by_role("navigation", name="Agents").get_by_role("link", name="builder").click()
+    page.get_by_role("heading", name="What it was spent on").wait_for()
+    page.get_by_text(re.compile("this week")).wait_for()
+
+
+def _quiet_today(page: Page) -> None:
+    page.get_by_role("button", name="Quiet today").click()
+    page.get_by_role("button", name="End quiet").click()
+    page.get_by_role("button", name="Quiet today").wait_for()
+
+
+def _remind_me(page: Page) -> None:
+    page.get_by_label("Remind me").fill("buy milk tomorrow 6pm")
+    page.keyboard.press("Enter")
+    page.get_by_text("I'll remind you: buy milk").wait_for()
+
+
+def _snooze_and_undo(page: Page) -> None:
+    _remind_me(page)
+    page.get_by_role("link", name="Time", exact=True).click()
+    page.get_by_role("button", name="Snooze 30 min: buy milk").first.click()
+    page.locator("#flash").get_by_text("Snoozed: buy milk").wait_for()
+    page.locator("#undo").click()
+    page.locator("#flash").get_by_text("Restored: buy milk").wait_for()
+
+
+def _what_it_does(page: Page) -> None:
+    page.get_by_role("link", name="Sessions", exact=True).click()
+    page.locator("#sessions a").first.click()
+    page.get_by_role("heading", name="What was said and done").wait_for()
+
+
+def _top_up(page: Page) -> None:
+    page.get_by_role("link", name="Money", exact=True).click()
+    page.get_by_label("Top up, in dollars").fill("5.00")
+    page.get_by_role("button", name="Top up").click()
+    page.get_by_text("Topped up.").wait_for()
+
+
+TASKS = {
+    "why did it not remind me on Tuesday?": _why_tuesday,
+    "what did the builder cost this week, and on what?": _cost_of_the_builder,
+    "stop everything for today": _quiet_today,
+    "remind me of something": _remind_me,
+    "put it off for half an hour, and take that back": _snooze_and_undo,
+    "what is it doing right now?": _what_it_does,
+    "wake an agent that sleeps on its budget": _top_up,
+}
+"""The dialog and the simulation have tests of their own."""
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
+def test_what_people_want_is_a_few_clicks_away(site: Site, page: Page, task: Callable[[Page], None]) -> None:
+    page.goto(site.address)
+    task(page)

@@ -22,11 +22,13 @@ from nudge.reminders.changes import (
     change,
     completing,
     editing,
+    moving,
     on_free_slot,
     pausing,
     removing,
     restoring,
     resuming,
+    returning,
     schedule_over,
     snoozing,
     timer_at,
@@ -40,7 +42,7 @@ from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.tables import ComingReminder, ListedReminder
 from nudge.reminders.text import delivered_text, schedule_words
-from nudge.schedules import occurrences
+from nudge.schedules import AnySchedule, occurrences
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20
@@ -173,6 +175,14 @@ class Reminders:
 
     async def snooze(self, id_or_name: str, duration_us: int, now: Instant) -> Timed:
         return await self._changed(id_or_name, now, snoozing(Instant(now + duration_us), now))
+
+    async def move(self, id_or_name: str, schedule: AnySchedule, now: Instant) -> Timed:
+        """Give it another schedule."""
+        return await self._changed(id_or_name, now, moving(schedule, now))
+
+    async def bring_back(self, earlier: Timed, now: Instant) -> Timed:
+        """Bring it back to what it was, with its next time then."""
+        return await self._changed(earlier.reminder.id, now, returning(earlier.reminder, earlier.next_at, now))
 
     async def run_now(self, id_or_name: str, now: Instant, handover: Handover) -> Reminder:
         """One extra delivery, whatever its condition says; its schedule and its chain stay as they are.
