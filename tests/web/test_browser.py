@@ -229,9 +229,9 @@ def _cost_of_the_builder(page: Page) -> None:
 
 
 def _quiet_today(page: Page) -> None:
-    page.get_by_role("button", name="Quiet today").click()
-    page.get_by_role("button", name="End quiet").click()
-    page.get_by_role("button", name="Quiet today").wait_for()
+    page.get_by_role("button", name="Quiet today: coach").click()
+    page.get_by_role("button", name="End quiet: coach").click()
+    page.get_by_role("button", name="Quiet today: coach").wait_for()
 
 
 def _remind_me(page: Page) -> None:

@@ -211,13 +211,27 @@ def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
     actions = []
     if agent.get("talks"):
         if agent.get("quiet_until"):
-            actions.append(form(view, "quiet", {"agent": name, "for": "off"}, button("End quiet", id_=f"loud-{name}")))
+            actions.append(
+                form(
+                    view,
+                    "quiet",
+                    {"agent": name, "for": "off"},
+                    button("End quiet", id_=f"loud-{name}", aria_label=f"End quiet: {name}"),
+                )
+            )
         else:
             actions.append(
-                form(view, "quiet", {"agent": name, "for": "today"}, button("Quiet today", id_=f"quiet-{name}"))
+                form(
+                    view,
+                    "quiet",
+                    {"agent": name, "for": "today"},
+                    button("Quiet today", id_=f"quiet-{name}", aria_label=f"Quiet today: {name}"),
+                )
             )
     if asleep:
-        actions.append(form(view, "wake", {"agent": name}, button("Wake", id_=f"wake-{name}")))
+        actions.append(
+            form(view, "wake", {"agent": name}, button("Wake", id_=f"wake-{name}", aria_label=f"Wake: {name}"))
+        )
     return el(
         "article",
         el("h2", name, id=f"agent-{name}-title"),
