@@ -29,9 +29,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield one
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's chromium. Where there is none the tests say so; with NUDGE_BROWSER=needed they fail."""
+    """Debian's chromium. Where there is none the tests say so; with NUDGE_BROWSER=needed they fail. Its loop runs in
+    this thread as long as it is open, so it is closed before other modules want one."""
     if CHROMIUM is None:
         if os.environ.get("NUDGE_BROWSER") == "needed":
             pytest.fail("no chromium here: install it with 'apt-get install chromium'")

@@ -202,8 +202,9 @@ def test_a_week_is_simulated_with_and_without_a_setting(site: Site, page: Page) 
 
 def test_the_coach_is_talked_to_and_its_documents_are_edited(site: Site, page: Page) -> None:
     page.goto(f"{site.address}/coach")
-    page.get_by_label("Message to coach").fill("/status")
+    page.get_by_label("Message to coach").fill("/goals")
     page.get_by_role("button", name="Send").click()
+    page.locator("#talk").get_by_text("Schedule Targets").wait_for()
     text = page.locator("#doc-goals")
     text.fill(text.input_value() + "\n- read a book\n")
     page.get_by_role("button", name="Save Goals").click()

@@ -155,11 +155,13 @@ def button(label: Any, *, id_: str | None = None, class_: str = "", **more: Any)
     return el("button", label, type="submit", id=id_, class_=class_ or None, **more)
 
 
-def form(view: View, action: str, values: Mapping[str, Any], *content: Any, class_: str = "inline") -> Html:
+def form(
+    view: View, action: str, values: Mapping[str, Any], *content: Any, class_: str = "inline", **more: Any
+) -> Html:
     """A form that does one thing and comes back to this page."""
     hidden = {CSRF_FIELD: view.visitor.csrf, "back": view.path, **values}
     fields = [el("input", type="hidden", name=name, value=value) for name, value in hidden.items()]
-    return el("form", *fields, *content, method="post", action=f"/do/{action}", class_=class_)
+    return el("form", *fields, *content, method="post", action=f"/do/{action}", class_=class_, **more)
 
 
 def meter(agent: Mapping[str, Any]) -> Html:

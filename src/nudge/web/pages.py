@@ -100,7 +100,7 @@ def add_form(view: View, words: str = "", reading: str = "") -> Html:
         ),
         el("output", reading, id="reading", aria_live="polite"),
     )
-    return el("div", form(view, "add", {}, content, class_="stack"), class_="add")
+    return el("div", form(view, "add", {}, content, class_="stack", data_reset=True), class_="add")
 
 
 async def time_page(view: View, ask: Ask, query: Query) -> str:
@@ -801,6 +801,7 @@ async def coach_page(view: View, ask: Ask, query: Query) -> str:
             class_="words",
         ),
         class_="stack",
+        data_reset=True,
     )
 
     def editor(name: str, title: str) -> Html:
@@ -814,6 +815,7 @@ async def coach_page(view: View, ask: Ask, query: Query) -> str:
                 el("textarea", texts[name], name="text", id=f"doc-{name}", rows="16", aria_labelledby=f"{name}-title"),
                 el("div", button(f"Save {title}", class_="primary"), class_="actions"),
                 class_="stack",
+                data_before=True,
             ),
             class_="card",
         )

@@ -74,20 +74,30 @@
   };
   setInterval(count, 1000);
 
-  // Forms are sent without leaving the page.
-  document.addEventListener("submit", async (event) => {
-    const form = event.target;
-    if (form.method !== "post" || form.dataset.plain !== undefined) return;
-    event.preventDefault();
-    const data = new URLSearchParams(new FormData(form));
-    if (event.submitter && event.submitter.name) data.append(event.submitter.name, event.submitter.value);
+  // Forms are sent without leaving the page, one after the other: what one of them says must not be lost to the next.
+  let line = Promise.resolve();
+  const send = async (form, data) => {
     try {
       const answer = await fetch(form.action, { method: "POST", body: data });
       const landed = new URL(answer.url);
-      if (landed.pathname !== location.pathname) { location.assign(answer.url); return; }
-      if (answer.ok && form.dataset.reset !== undefined) { form.reset(); for (const one of form.querySelectorAll("output")) one.textContent = ""; }
-      take(await answer.text());
+      if (landed.pathname !== location.pathname || landed.search !== location.search) { location.assign(answer.url); return; }
+      const html = await answer.text();
+      take(html);
+      const done = answer.ok && !document.querySelector("#flash .bad");
+      if (done && form.dataset.reset !== undefined) {
+        form.reset();
+        for (const one of form.querySelectorAll("output")) one.textContent = "";
+      }
+      if (done && form.dataset.before !== undefined) form.elements.before.value = data.get("text");
     } catch { say("That did not arrive. Please try again."); }
+  };
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (form.method !== "post") return;
+    event.preventDefault();
+    const data = new URLSearchParams(new FormData(form));
+    if (event.submitter && event.submitter.name) data.append(event.submitter.name, event.submitter.value);
+    line = line.then(() => send(form, data));
   });
 
   // How a reminder is understood, while it is typed.
@@ -114,7 +124,7 @@
     source.onopen = () => say("");
     source.onerror = () => say("Waiting for nudge to answer.");
     const heard = (event) => { if (event.lastEventId) place = event.lastEventId; soon(); };
-    for (const kind of ["feed", "outcome", "meter", "attention", "session", "question", "reminder", "reset"]) source.addEventListener(kind, heard);
+    for (const kind of ["feed", "outcome", "meter", "attention", "session", "question", "reminder", "message", "reset"]) source.addEventListener(kind, heard);
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && source) { source.close(); source = null; } else { listen(); soon(); }
