@@ -71,7 +71,7 @@ class Gate:
         self._budget = budget
         self._reserve = reserve
         self._preferences_of = preferences_of
-        self._learning = learning
+        self.learning = learning
 
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
         """The stored row, with the bucket in the person's zone. The first call creates the row."""
@@ -91,7 +91,7 @@ class Gate:
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
-        learns = self._learning and candidate is not None and candidate.learned_as
+        learns = self.learning and candidate is not None and candidate.learned_as
         own_silence = None
         if candidate is None or candidate.own_idea:
             own_silence = await self._store.records.get(agent, SELF_QUIET)
@@ -146,7 +146,7 @@ class Gate:
         if candidate.topic and candidate.signature:
             said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
-        if self._learning and candidate.learned_as:
+        if self.learning and candidate.learned_as:
             await self._note_sent(agent, candidate, now)
         if candidate.kind is Kind.BEDTIME:
             await self._store.attention.bedtime_sent(agent, self._night(agent, now))

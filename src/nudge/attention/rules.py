@@ -99,7 +99,7 @@ class Allow:
 
     takes: Takes = Takes.NOTHING
     at_least: int = 0
-    learned: str = ""
+    learned: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,7 +108,7 @@ class Defer:
 
     until: Instant
     rule: Rule
-    learned: str = ""
+    learned: str = field(default="", repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"Defer(until {rfc3339(self.until)}, rule={self.rule!r})"
@@ -123,7 +123,7 @@ class Refuse:
     """Not at all."""
 
     rule: Rule
-    learned: str = ""
+    learned: str = field(default="", repr=False, compare=False)
 
 
 Decision = Allow | Defer | Refuse

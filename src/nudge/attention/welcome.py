@@ -214,9 +214,6 @@ class Learned:
         tried += [ping.sent_at for ping in self.waiting if ping.topic == topic]
         return max(tried, default=None)
 
-    def topics(self) -> list[str]:
-        return sorted({cell.topic for cell in self._counted(Instant(0))})
-
     def _counted(self, now: Instant) -> Iterator[Cell]:
         """The cells as of now, and the pings that have been ignored although nobody has written it down yet."""
         for cell in self.cells:

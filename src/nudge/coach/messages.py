@@ -154,7 +154,7 @@ def note_objection(settlement: Settlement, objection: Objection) -> None:
         settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value, **learned)
 
 
-def _learned(numbers: str) -> dict[str, str]:
+def _learned(numbers: str) -> dict[str, Any]:
     """The numbers behind a decision, for whoever asks why."""
     return {"learned": numbers} if numbers else {}
 
