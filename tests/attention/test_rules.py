@@ -13,8 +13,8 @@ from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger, signature
 from nudge.attention.reserve import PING
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
-from nudge.errors import NaiveDatetimeError
 from nudge.attention.welcome import Cell, Learned, Place
+from nudge.errors import NaiveDatetimeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
 
 TORONTO = ZoneInfo("America/Toronto")

@@ -60,6 +60,7 @@ def test_an_estimate_is_made_of_what_was_counted_there_and_nearby(
     ("cells", "latest", "later", "never"),
     [
         pytest.param((), 6, None, False, id="nothing known: it speaks"),
+        pytest.param((cell(10, 0, 2),), 6, None, False, id="two pings are too few to learn from"),
         pytest.param((cell(10, 5, 1),), 6, None, False, id="mostly welcome: it speaks"),
         pytest.param((cell(10, 0, 5),), 6, 13, False, id="ignored: it waits for an hour that is clearly better"),
         pytest.param((cell(10, 0, 5), cell(15, 4)), 6, 15, False, id="it waits for the hour that was welcome"),

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from nudge.gateway.log import CallTable, LoggedCall
 from nudge.gateway.tokens import agent_of, new_token, revoke_tokens
 from nudge.instants import Instant
+from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.store import UsageRow
 from nudge.stores.store import SqlStore

@@ -119,11 +119,15 @@ class WelcomeTable:
             await self._db.run("welcomes_add", {**key, "at": now})
             row = await self._db.one("welcomes_get_to_change", key)
             assert row is not None
-            cell = _cell(row).after(reception, now)
-            counts = {"welcome": cell.welcome, "unwelcome": cell.unwelcome, "at": cell.at}
-            await self._db.run("welcomes_set", {**key, **counts})
+            await self.put(agent, _cell(row).after(reception, now))
             await self._db.run("welcomes_forget", {"agent": agent, "before": now - _FADED_AFTER})
             return True
+
+    async def put(self, agent: str, cell: Cell) -> None:
+        """Replace what was counted for a topic at a place."""
+        key = {"agent": agent, **_key(cell), "at": cell.at}
+        await self._db.run("welcomes_add", key)
+        await self._db.run("welcomes_set", {**key, "welcome": cell.welcome, "unwelcome": cell.unwelcome})
 
     async def reset(self, agent: str, topic: str = "") -> int:
         """Forget a topic, or everything. Returns how many cells are gone."""
@@ -132,8 +136,8 @@ class WelcomeTable:
             return await self._db.run("welcomes_reset", {"agent": agent, "topic": topic})
 
 
-def _key(ping: Waiting) -> dict[str, int | str]:
-    return {"topic": ping.topic, "hour": ping.place.hour, "weekend": int(ping.place.weekend)}
+def _key(of: Waiting | Cell) -> dict[str, int | str]:
+    return {"topic": of.topic, "hour": of.place.hour, "weekend": int(of.place.weekend)}
 
 
 def _place(row: Row) -> Place:

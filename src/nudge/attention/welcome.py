@@ -7,6 +7,7 @@ hours around it, on the other kind of day, for the same topic at other hours, an
 
 What follows from an estimate can only make the coach quieter or move a message within the day:
 
+- Before a topic has been tried about three times (`ENOUGH`), nothing follows.
 - From `GOOD` on it speaks.
 - Below that, what may wait comes at an hour of the same day that is clearly better, if there is one.
 - Below `TOO_LOW`, without a better hour, it says nothing.
@@ -31,12 +32,13 @@ PING = 1_000_000
 
 HALF_LIFE = 30 * DAY
 PRIOR = (1.2, 0.8)
-GOOD = 0.5
+ENOUGH = int(2.5 * PING)
+GOOD = 0.55
 TOO_LOW = 0.35
 CLEARLY_BETTER = 0.1
 TRY_AGAIN = 14 * DAY
 
-ANSWER_WITHIN = 2 * HOUR
+ANSWER_WITHIN = HOUR
 """What the person says within this time answers the last ping."""
 SILENCE = 4 * HOUR
 """A ping that nobody has answered by then was ignored; so was one that the next ping finds unanswered."""
@@ -82,6 +84,14 @@ class Place:
     def of(cls, at: Instant, zone: tzinfo) -> Place:
         local = to_datetime(at, zone)
         return cls(local.hour, local.weekday() >= 5)
+
+    def hours_to(self, other: Place) -> int:
+        """The short way round, whatever the day."""
+        distance = abs(self.hour - other.hour)
+        return min(distance, 24 - distance)
+
+    def is_next_to(self, other: Place) -> bool:
+        return self.weekend == other.weekend and self.hours_to(other) <= 1
 
     def __str__(self) -> str:
         return f"{self.hour:02}:00 {'at weekends' if self.weekend else 'on weekdays'}"
@@ -193,7 +203,7 @@ class Learned:
     ) -> Timing:
         """When to speak. `latest` is until when it is still of use; without it, it cannot wait."""
         here = self.estimate(topic, Place.of(now, zone), now)
-        if here.share >= GOOD:
+        if here.share >= GOOD or self.known(topic, now) < ENOUGH:
             return Timing(here)
         better = here
         at = now
@@ -208,6 +218,10 @@ class Learned:
         if here.share < TOO_LOW and tried is not None and now - tried < TRY_AGAIN:
             return Timing(here, never=True)
         return Timing(here)
+
+    def known(self, topic: str, now: Instant) -> int:
+        """How much was counted for a topic at all hours, in micro-pings."""
+        return sum(cell.welcome + cell.unwelcome for cell in self._counted(now) if cell.topic == topic)
 
     def last_tried(self, topic: str) -> Instant | None:
         tried = [cell.at for cell in self.cells if cell.topic == topic]
@@ -224,8 +238,7 @@ class Learned:
 
 
 def _weight(cell: Cell, topic: str, place: Place) -> float:
-    distance = abs(cell.place.hour - place.hour)
-    near = _NEARBY.get(min(distance, 24 - distance), 0.0)
+    near = _NEARBY.get(cell.place.hours_to(place), 0.0)
     if cell.topic == topic:
         weight = max(near, _ANY_HOUR)
     else:

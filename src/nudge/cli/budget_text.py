@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date, timedelta, tzinfo
-from typing import Any
+from datetime import tzinfo
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json, painted
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
-from nudge.spending.budgets import Budgets, SpendingStatus
+from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import format_money
 from nudge.spending.store import DaySpent, UsageTotal
@@ -59,64 +58,6 @@ def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzi
         cost = f"{format_money(total.cost)}{unknown}{assumed}"
         lines.append(f"  {total.purpose:<13}{total.model:<26}{total.calls:>5} calls  {tokens}  {cost}")
     return lines
-
-
-def budget_json(status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] | None, zone: tzinfo) -> dict[str, Any]:
-    """`totals` come with the detail: amounts are micro-dollars."""
-    shown = {
-        "agent": status.agent,
-        **status.public(),
-        "refresh_at": rfc3339(status.refresh_at, zone),
-        "renews_at": rfc3339(status.window_ends, zone),
-        "tier": tier,
-    }
-    if totals is None:
-        return shown
-    window = status.window
-    return {
-        **shown,
-        "detail": {
-            "unit": "micro-dollars",
-            "day": {"limit": status.meter.limit, "spent": status.meter.spent, "held": status.held},
-            "window": {
-                "limit": window.limit,
-                "spent": window.committed,
-                "held": window.held,
-                "topped_up": status.topped_up,
-                "overrun": status.overrun,
-                "starts_at": rfc3339(status.window_starts, zone),
-            },
-            "usage": [
-                {
-                    "purpose": total.purpose,
-                    "model": total.model,
-                    "calls": total.calls,
-                    "input": total.use.input,
-                    "output": total.use.output,
-                    "cache_read": total.use.cache_read,
-                    "cache_write": total.use.cache_write,
-                    "cost": total.cost,
-                    "known_price": total.known_price,
-                    "assumed": total.assumed,
-                }
-                for total in totals
-            ],
-        },
-    }
-
-
-def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
-    """The days from the first that is known to today. One that nobody touched had nothing spent on it."""
-    known = {one.day: one for one in days}
-    first = min(known, default=today)
-    span = (today - first).days + 1
-    wanted = [first + timedelta(days=number) for number in range(max(span, 1))]
-    return [known.get(day) or DaySpent(day, 0, 0, 0, 0) for day in wanted]
-
-
-def day_meter(day: DaySpent) -> Meter:
-    """A day without an allowance of its own was not used at all, rather than used up."""
-    return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)
 
 
 def history_line(day: DaySpent, detail: bool, colour: bool) -> str:

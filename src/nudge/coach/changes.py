@@ -12,9 +12,14 @@ from nudge.attention.restraint import Requests
 from nudge.coach.actions import (
     Action,
     AddReminder,
+    CancelReminder,
+    CompleteReminder,
+    MoveReminder,
     RefusedAction,
+    ReminderChange,
     SetQuiet,
     SetState,
+    SnoozeReminder,
     UpdateGoals,
     UpdateMemory,
     apply_to_goals,
@@ -34,6 +39,8 @@ from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant, local_date, whole_seconds
 from nudge.queue.records import Record, items, moment_or_none, text, texts, whole
+from nudge.reminders.definition import reminder_from_json, reminder_to_json
+from nudge.reminders.service import Timed
 
 log = logging.getLogger("nudge.changes")
 
@@ -47,7 +54,7 @@ NOTHING = "There's nothing to undo."
 class Change:
     """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
     `noted` are the lines that went into MEMORY.md, by section; `at` is when a command did it. `before` is what the
-    person had asked for until then, where that changed."""
+    person had asked for until then, where that changed; `earlier` are the reminders that changed, as they were."""
 
     what: str
     edits: tuple[Edit, ...] = ()
@@ -56,10 +63,11 @@ class Change:
     said: int | None = None
     noted: tuple[tuple[str, str], ...] = ()
     at: Instant | None = None
+    earlier: tuple[Timed, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.edits or self.reminders or self.before is not None)
+        return not (self.edits or self.reminders or self.earlier or self.before is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -70,6 +78,7 @@ class Change:
             "said": self.said,
             "noted": [list(line) for line in self.noted],
             "at": self.at,
+            "earlier": [[reminder_to_json(one.reminder), one.next_at] for one in self.earlier],
         }
 
     @classmethod
@@ -82,6 +91,10 @@ class Change:
             None if data["said"] is None else whole(data["said"]),
             tuple((text(section), text(line)) for section, line in items(data["noted"])),
             moment_or_none(data.get("at")),
+            tuple(
+                Timed(reminder_from_json(reminder), moment_or_none(next_at))
+                for reminder, next_at in items(data.get("earlier", []))
+            ),
         )
 
 
@@ -137,6 +150,7 @@ class Changes:
         unchanged: list[Action] = []
         refused: list[RefusedAction] = []
         reminders: list[str] = []
+        earlier_ones: list[Timed] = []
         requests: Requests | None = None
         for action in actions:
             if action in done:
@@ -156,6 +170,8 @@ class Changes:
                     texts[name] = changed
                 case AddReminder():
                     reminders.append(await self._remind(agent, action, now))
+                case MoveReminder() | SnoozeReminder() | CancelReminder() | CompleteReminder():
+                    earlier_ones.append(await self._change_reminder(agent, action, now))
                 case SetQuiet(until):
                     earlier = await self._requests.quiet(agent, until, now)
                     requests = requests or earlier
@@ -168,7 +184,9 @@ class Changes:
         targets = self._documents.targets(agent)
         what = " ".join(confirm(action, whole_seconds(now), targets) for action in effective)
         noted = tuple((one.section, one.add) for one in effective if isinstance(one, UpdateMemory) and one.add)
-        await self.remember(agent, Change(what, edits, tuple(reminders), requests, said, noted))
+        await self.remember(
+            agent, Change(what, edits, tuple(reminders), requests, said, noted, earlier=tuple(earlier_ones))
+        )
         return Done(tuple(done), tuple(unchanged), tuple(refused), tuple(edit.name for edit in edits))
 
     async def read(self, agent: str, name: str) -> str:
@@ -208,6 +226,8 @@ class Changes:
         changed_since = await self._restore(agent, last.edits, now)
         for reminder in last.reminders:
             await self._reminders.forget(agent, reminder, now)
+        for earlier in reversed(last.earlier):
+            await self._reminders.restore(agent, earlier, now)
         if last.before is not None:
             await self._requests.restore(agent, last.before, now)
         if not changed_since:
@@ -244,6 +264,26 @@ class Changes:
             raise
         except NudgeError as error:
             raise ActionFailedError(action, error.message.rstrip(".")) from error
+
+    async def _change_reminder(self, agent: str, action: ReminderChange, now: Instant) -> Timed:
+        """Do it. Returns the reminder as it was."""
+        try:
+            earlier = await self._reminders.as_it_is(agent, action.reminder)
+            match action:
+                case MoveReminder(understood=understood):
+                    await self._reminders.move(agent, action.reminder, understood, now)
+                case SnoozeReminder(length=length):
+                    await self._reminders.snooze(agent, action.reminder, length, now)
+                case CompleteReminder():
+                    await self._reminders.done(agent, action.reminder, now)
+                case CancelReminder():
+                    if not await self._reminders.forget(agent, action.reminder, now):
+                        raise UsageError("it is over already")
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            raise ActionFailedError(action, error.message.rstrip(".")) from error
+        return earlier
 
     async def _set_state(self, agent: str, action: SetState, now: Instant) -> None:
         targets = self._documents.targets(agent)

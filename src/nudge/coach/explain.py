@@ -14,6 +14,7 @@ from difflib import get_close_matches
 
 from nudge.coach.store import CoachStore
 from nudge.instants import Instant, rfc3339
+from nudge.progress.store import story
 from nudge.queue.inbox import Letter
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Outcome
@@ -132,8 +133,10 @@ async def _things(store: CoachStore, agent: str | None) -> list[Thing]:
         for timer in await store.timers.of_agent(who.name):
             text = f"Due {rfc3339(timer.due_at)}."
             things.append(Thing("timer", timer.key, who.name, timer.key, timer.kind, timer.key, text=text))
+        money = await store.spending.get(who.name)
         for session in await store.sessions.of_agent(who.name):
-            text = f"{session.iteration} steps, last used {rfc3339(session.updated_at)}. {session.last_task}".strip()
+            asleep = f" {money.state.why(money.refresh_at)}" if session.status.is_open and money is not None else ""
+            text = story(session) + asleep.rstrip()
             things.append(Thing("session", session.id, who.name, session.id, session.last_task, text=text))
     for row in await store.outcomes.recent(agent=agent, limit=LOOKED_THROUGH):
         said = f"{row.kind} {row.detail.get('name', '')} {row.detail.get('text', '')}"

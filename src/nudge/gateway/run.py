@@ -18,7 +18,6 @@ from nudge.daemon.assemble import Daemon
 from nudge.errors import BudgetExhaustedError, NotFoundError
 from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
-from nudge.gateway.log import CallTable
 from nudge.gateway.server import address_of, bound, is_loopback, serving
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream
@@ -27,6 +26,7 @@ from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.progress.guard import Guard
 from nudge.queue.agents import Agents
+from nudge.spending.call_log import CallTable
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Micros, format_money

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, timedelta, tzinfo
 from typing import Any
 
 from nudge.defaults import SPENDING_TIER, SPENDING_WINDOW
@@ -20,7 +20,7 @@ from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, Sp
 from nudge.spending.holds import Account, AccountKey, AccountKind, Change
 from nudge.spending.lifecycle import Lifecycle, SpendingState, step
 from nudge.spending.money import Amount, Micros, Money, as_micros
-from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore
+from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore, UsageTotal
 
 WAKE = "wake"
 
@@ -335,3 +335,61 @@ def _window_key(row: SpendingRow) -> AccountKey:
 
 def _day_key(row: SpendingRow) -> AccountKey:
     return AccountKey(AccountKind.DAY, f"{row.agent} on {row.day.isoformat()} from {rfc3339(row.window_start)}")
+
+
+def budget_json(status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] | None, zone: tzinfo) -> dict[str, Any]:
+    """`totals` come with the detail: amounts are micro-dollars."""
+    shown = {
+        "agent": status.agent,
+        **status.public(),
+        "refresh_at": rfc3339(status.refresh_at, zone),
+        "renews_at": rfc3339(status.window_ends, zone),
+        "tier": tier,
+    }
+    if totals is None:
+        return shown
+    window = status.window
+    return {
+        **shown,
+        "detail": {
+            "unit": "micro-dollars",
+            "day": {"limit": status.meter.limit, "spent": status.meter.spent, "held": status.held},
+            "window": {
+                "limit": window.limit,
+                "spent": window.committed,
+                "held": window.held,
+                "topped_up": status.topped_up,
+                "overrun": status.overrun,
+                "starts_at": rfc3339(status.window_starts, zone),
+            },
+            "usage": [
+                {
+                    "purpose": total.purpose,
+                    "model": total.model,
+                    "calls": total.calls,
+                    "input": total.use.input,
+                    "output": total.use.output,
+                    "cache_read": total.use.cache_read,
+                    "cache_write": total.use.cache_write,
+                    "cost": total.cost,
+                    "known_price": total.known_price,
+                    "assumed": total.assumed,
+                }
+                for total in totals
+            ],
+        },
+    }
+
+
+def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
+    """The days from the first that is known to today. One that nobody touched had nothing spent on it."""
+    known = {one.day: one for one in days}
+    first = min(known, default=today)
+    span = (today - first).days + 1
+    wanted = [first + timedelta(days=number) for number in range(max(span, 1))]
+    return [known.get(day) or DaySpent(day, 0, 0, 0, 0) for day in wanted]
+
+
+def day_meter(day: DaySpent) -> Meter:
+    """A day without an allowance of its own was not used at all, rather than used up."""
+    return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)

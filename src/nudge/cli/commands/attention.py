@@ -7,17 +7,15 @@ from typing import Any
 
 from nudge.attention.welcome import GOOD, TOO_LOW, TRY_AGAIN, Cell, Learned, Place
 from nudge.cli.context import Context
-from nudge.cli.render import full_time, note, out, out_json
+from nudge.cli.render import note, out, out_json
 from nudge.errors import NotFoundError
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant, rfc3339, to_datetime
 from nudge.queue.agents import Agents
 from nudge.stores.store import SqlStore
 from nudge.text import plain, short
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 20
-_SEEN = 0.2
-"""So much of a ping must have been counted at an hour, or near it, to draw it."""
 
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
@@ -104,10 +102,10 @@ def picture(learned: Learned, context: Context) -> list[str]:
 
 
 def _bar(learned: Learned, topic: str, place: Place, now: Instant) -> str:
-    estimate = learned.estimate(topic, place, now)
-    if estimate.welcome + estimate.unwelcome < _SEEN:
+    if not any(cell.topic == topic and cell.place.is_next_to(place) for cell in learned.cells):
         return "·"
-    return _BARS[min(len(_BARS) - 1, int(estimate.share * len(_BARS)))]
+    share = learned.estimate(topic, place, now).share
+    return _BARS[min(len(_BARS) - 1, int(share * len(_BARS)))]
 
 
 def _summary(learned: Learned, topic: str, context: Context) -> str:
@@ -120,7 +118,7 @@ def _summary(learned: Learned, topic: str, context: Context) -> str:
     tried = learned.last_tried(topic)
     quiet = [cell for cell in cells if learned.estimate(topic, cell.place, context.now).share < TOO_LOW]
     if quiet and tried is not None and len(quiet) == len(cells):
-        told += f"; silent, tried again {full_time(Instant(tried + TRY_AGAIN), context.zone)}"
+        told += f"; silent until {to_datetime(Instant(tried + TRY_AGAIN), context.zone):%a %d %b}"
     return told
 
 
@@ -128,15 +126,18 @@ def _json(learned: Learned, agent: str, context: Context) -> dict[str, Any]:
     return {
         "agent": agent,
         "learning": "on" if context.config.attention.learning else "off",
-        "topics": [
-            {
-                "topic": topic,
-                "last_tried": None if (tried := learned.last_tried(topic)) is None else rfc3339(tried, context.zone),
-                "tried_again": None if tried is None else rfc3339(Instant(tried + TRY_AGAIN), context.zone),
-                "hours": [_cell_json(learned, cell, context) for cell in learned.cells if cell.topic == topic],
-            }
-            for topic in topics_of(learned)
-        ],
+        "topics": [_topic_json(learned, topic, context) for topic in topics_of(learned)],
+    }
+
+
+def _topic_json(learned: Learned, topic: str, context: Context) -> dict[str, Any]:
+    tried = learned.last_tried(topic)
+    assert tried is not None
+    return {
+        "topic": topic,
+        "last_tried": rfc3339(tried, context.zone),
+        "tried_again": rfc3339(Instant(tried + TRY_AGAIN), context.zone),
+        "hours": [_cell_json(learned, cell, context) for cell in learned.cells if cell.topic == topic],
     }
 
 

@@ -13,14 +13,13 @@ import argparse
 from collections.abc import Sequence
 
 from nudge.cli.context import Context
-from nudge.cli.log_lines import named, outcome_json
 from nudge.cli.past_time import parse_past
 from nudge.cli.render import RESULT_COLOURS, full_time, note, number_from, out, out_json, painted, span
 from nudge.coach.explain import Explanation, Thing, explain
 from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import Agents
-from nudge.queue.outcomes import MEANING, Outcome
+from nudge.queue.outcomes import MEANING, Outcome, named, outcome_json
 from nudge.stores.store import SqlStore
 from nudge.text import plain
 
