@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
+from nudge.cli.log_lines import Follow, call_entry
+from nudge.coach.explain import explain
 from nudge.gateway.tokens import agent_of, new_token, revoke_tokens
-from nudge.instants import Instant
+from nudge.instants import SECOND, Instant
 from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.store import UsageRow
@@ -53,3 +57,30 @@ async def test_tokens_are_kept_as_hashes_and_can_be_revoked(store: SqlStore) -> 
     assert await agent_of(store, first.replace("builder", "other")) is None
     assert await revoke_tokens(store, "builder") == 2
     assert await agent_of(store, first) is None
+
+
+async def test_a_call_is_told_in_the_log_and_explained(store: SqlStore) -> None:
+    await prepared(store, "builder")
+    asked = LoggedCall("c1", "builder", "s1/reviewer", Instant(5 * SECOND), "messages", "sdk", "opus", 32_000)
+    made = replace(asked, granted=4_096, waited=2 * SECOND, lasted=9 * SECOND, status=200, result="done")
+    await store.calls.add(made)
+    await store.usage.put(UsageRow("c1", "builder", Instant(14 * SECOND), "work", "opus", TokenUse(1_000, 200), 55))
+    await store.calls.add(replace(asked, id="c2", result="refused", reason="builder is asleep until Tuesday."))
+    follow = Follow()
+    await follow.start(store)
+    later = replace(made, id="c3", lasted=SECOND)
+    await store.calls.add(later)
+    assert [entry.data["id"] for entry in await follow.news(store)] == ["c3"]
+    assert await follow.news(store) == []
+    told = call_entry((await store.calls.recent(run="s1"))[1])
+    assert (told.at, told.word) == (5 * SECOND, "refused")
+    assert told.text == "opus in s1/reviewer, refused: builder is asleep until Tuesday.  (c2)"
+    why = await explain(store, "c1")
+    assert why.thing is not None
+    assert why.thing.text == (
+        "opus in s1/reviewer, 1,000 tokens in, 200 out, clamped from 32,000 to 4,096 tokens, waited 2.0 s for money, "
+        "took 9.0 s"
+    )
+    run = await explain(store, "s1")
+    assert run.thing is not None
+    assert run.thing.text == "3 calls, 1 refused, 1,000 tokens in, 200 out."

@@ -12,6 +12,7 @@ from nudge.instants import Instant
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
+from nudge.spending.burn import Forecast
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import format_money
 from nudge.spending.store import DaySpent, UsageTotal
@@ -25,7 +26,9 @@ def bar(meter: Meter, colour: bool) -> str:
     return painted("█" * filled, meter.colour.value, colour and filled > 0) + "░" * (BAR_WIDTH - filled)
 
 
-def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: bool) -> list[str]:
+def budget_lines(
+    status: SpendingStatus, zone: tzinfo, now: Instant, colour: bool, forecast: Forecast | None = None
+) -> list[str]:
     lines = []
     if status.banner:
         lines.append(painted(status.banner, "red", colour))
@@ -34,6 +37,10 @@ def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: boo
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")
     lines.append(f"Refreshes {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
+    for what, at in ends:
+        if at is not None:
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at the present rate, {distance(at, now)}.")
     return lines
 
 
@@ -83,23 +90,23 @@ async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:
     """Change something if there is something to change, then say how it stands."""
 
-    async def work(store: SqlStore) -> tuple[SpendingStatus, Sequence[UsageTotal], str]:
+    async def work(store: SqlStore) -> tuple[SpendingStatus, Forecast, Sequence[UsageTotal], str]:
         budgets = await budgets_of(store, context, args.agent)
         if change:
             await change(budgets)
         status = await budgets.status(args.agent, context.now)
         totals = await store.usage.totals(args.agent, status.window_starts, status.window_ends) if detail else ()
-        return status, totals, budgets.plan.tier
+        return status, await budgets.forecast(status, context.now), totals, budgets.plan.tier
 
-    status, totals, tier = context.with_store(work)
+    status, forecast, totals, tier = context.with_store(work)
     if change:
         context.poke()
         until = clock_time(status.window_ends, context.zone, context.now)
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
-        out_json(budget_json(status, tier, totals if detail else None, context.zone))
+        out_json(budget_json(status, tier, totals if detail else None, context.zone, forecast))
         return
-    for line in budget_lines(status, context.zone, context.now, context.colour):
+    for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):

@@ -120,6 +120,22 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             bare=Command("gateway", "run the gateway in this terminal", "serve"),
         ),
     },
+    "Many machines": {
+        "fleet": Group(
+            "run thousands of agents on Temporal",
+            {
+                "worker": Command("fleet", "work for the fleet until stopped", "worker"),
+                "adopt": Command("fleet", "move this home's agents to the fleet", "adopt"),
+                "release": Command("fleet", "hand the agents back to 'nudge run'", "release"),
+                "status": Command("fleet", "show how the fleet stands", "status"),
+                "agents": Command("fleet", "list agents and when they wake", "agents"),
+                "why": Command("fleet", "explain why an agent is awake or asleep", "why"),
+                "wake": Command("fleet", "visit an agent now", "wake"),
+                "drain": Command("fleet", "start nothing new; --undo goes on", "drain"),
+                "dev": Command("fleet", "try it: servers, workers and agents on this machine", "dev"),
+            },
+        ),
+    },
     "Set up": {
         "agent": Group(
             "list and manage agents",

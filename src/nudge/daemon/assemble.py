@@ -25,6 +25,8 @@ from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
 from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS, Priority
+from nudge.queue.tables import AgentTimers
+from nudge.queue.timers import Timer
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover, SecondLook
@@ -143,7 +145,7 @@ class Daemon:
             {},
             owner=options.owner,
             longest_wait=options.longest_wait,
-            on_failure=lambda timer, error, now: self.coach.notices.failed(timer, error, now),
+            on_failure=self._on_failure,
         )
         self.watch = DocumentWatch(store, clock, self.documents, self.dispatcher.poke)
         self.coach = self._coach(ports, options)
@@ -233,14 +235,52 @@ class Daemon:
         fresh = [agent for agent in there if agent.name not in self._adopted]
         self._adopted = {agent.name for agent in there}
         for agent in fresh:
-            await self.gate.take_over(agent.name, now)
-            await self.delivery.resume(agent.name, now)
-            if self.is_coach(agent):
-                await self.coach.start(agent.name, now)
-            elif self.works(agent):
-                await self.store.timers.ensure(work_timer(agent.name, now))
+            await self._begin(agent, now)
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
+
+    async def take_in(self, agent: Agent, now: Instant) -> None:
+        """Start what belongs to one agent, money and routines included: for a process that does not start them all."""
+        await self.spending.look_at(agent.name, now)
+        await self._begin(agent, now)
+        if self.seeding:
+            await self.seeding.seed(agent, now)
+
+    async def _begin(self, agent: Agent, now: Instant) -> None:
+        await self.gate.take_over(agent.name, now)
+        await self.delivery.resume(agent.name, now)
+        if self.is_coach(agent):
+            await self.coach.start(agent.name, now)
+        elif self.works(agent):
+            await self.store.timers.ensure(work_timer(agent.name, now))
+
+    async def remember(self, agent: Agent) -> None:
+        """Read what the handlers of an agent's timers need to know, if another process has taken it in."""
+        if self.is_coach(agent):
+            await self.documents.open(agent.name)
+        else:
+            self.works(agent)
+
+    def forget(self, agent: str) -> None:
+        """Keep nothing of an agent in memory until it is remembered again."""
+        self.documents.forget(agent)
+        if self.seeding:
+            self.seeding.forget(agent)
+
+    def dispatcher_of(self, agent: str, *, owner: str, lease: int) -> Dispatcher:
+        """A dispatcher for what is due for one agent, with the same handlers."""
+        return Dispatcher(
+            self.store,
+            self.clock,
+            self.dispatcher.handlers,
+            owner=owner,
+            lease=lease,
+            on_failure=self._on_failure,
+            timers=AgentTimers(self.store.database, agent),
+        )
+
+    async def _on_failure(self, timer: Timer, error: Exception, now: Instant) -> None:
+        await self.coach.notices.failed(timer, error, now)
 
     async def look_again(self) -> None:
         """Somebody wrote the store: see to new agents, then to what is due."""

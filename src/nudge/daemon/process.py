@@ -37,7 +37,7 @@ from nudge.daemon.signals import handle_signals
 from nudge.daemon.terminal_chat import TerminalChat, greeting
 from nudge.daemon.troubles import KeyCheck, Troubles
 from nudge.daemon.world import options_of, ports_of
-from nudge.errors import StoreDamagedError, StoreError, StoreGoneError
+from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
@@ -75,6 +75,7 @@ async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door]
             store, news = await _open(config, clock, trouble)
             starts = [*(at for at in starts if clock.now() - at < _SOON), clock.now()]
             try:
+                await _refuse_fleet(store)
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
@@ -91,6 +92,15 @@ async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door]
                     await store.close()
     finally:
         lock.release()
+
+
+async def _refuse_fleet(store: SqlStore) -> None:
+    """Beside a fleet's workers a daemon would do half of the work twice, and read the person's channel twice."""
+    if await store.database.one("fleet_get", {}) is not None:
+        raise NotConfiguredError(
+            "This home's agents run on a fleet.",
+            next_step="Start a worker with 'nudge fleet worker', or take the agents back with 'nudge fleet release'.",
+        )
 
 
 _SOON = 10 * MINUTE

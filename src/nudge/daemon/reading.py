@@ -195,7 +195,7 @@ class Reading:
         calls = await store.calls.recent(agent, limit=30)
         usage = await store.usage.recent(agent=agent, limit=30)
         return {
-            **budget_json(status, budgets.plan.tier, totals, zone),
+            **budget_json(status, budgets.plan.tier, totals, zone, await budgets.forecast(status, self._now)),
             "window_ends_at": rfc3339(status.window_ends, zone),
             "forecast": _forecast(status, [day.spent for day in history], self._now),
             "days": [

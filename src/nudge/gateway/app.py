@@ -10,7 +10,7 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
-from nudge.gateway.refusals import GatewayError, refusal_of
+from nudge.gateway.refusals import GatewayError, refusal_of, warnings
 from nudge.gateway.routes import Kind, Route, read_route, run_of
 from nudge.gateway.upstream import (
     TOKEN_HEADER,
@@ -31,9 +31,11 @@ from nudge.gateway.upstream import (
 )
 from nudge.gateway.usage import BodyReader, StreamReader, Told, Used, used
 from nudge.instants import SECOND, Instant
+from nudge.spending.allowance import SpendingDay
 from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.ledger import HeldCall
+from nudge.spending.money import Micros
 from nudge.spending.prices import PriceTable
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
@@ -52,6 +54,8 @@ LARGEST_REQUEST = 32 * 1024 * 1024
 BODY_SECONDS = 60.0
 REMEMBERED = 10_000
 """How many runs and responses are kept in mind; what is forgotten is looked up, or taken at its bound."""
+
+LONGEST_REASON = 500
 
 _ONCE = ("host", "content-length", "transfer-encoding", "authorization", "x-api-key", TOKEN_HEADER)
 """Headers that decide something. Twice, they could decide it differently here and at the service."""
@@ -72,6 +76,8 @@ class GatewayOptions:
 
 
 Limit = Callable[[ModelCall], Awaitable["Allowed"]]
+Observe = Callable[[LoggedCall, Mapping[str, str]], None]
+"""Hears of every call that ended, with the headers of its request. It must not raise, nor take long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,7 @@ class Gateway:
         upstreams: Upstreams,
         options: GatewayOptions | None = None,
         limit: Limit | None = None,
+        observe: Observe | None = None,
     ) -> None:
         self.store = store
         self.spending = spending
@@ -103,6 +110,7 @@ class Gateway:
         self.upstreams = upstreams
         self.options = options or GatewayOptions()
         self.limit = limit
+        self.observe = observe
         self.calls = CallTable(store.database)
         self.in_flight = 0
         self.lengths = Remembered[str, int]()
@@ -178,6 +186,7 @@ class Exchange:
         self._own_key = False
         self._started = False
         self._ended = False
+        self._day: SpendingDay | None = None
         self._events: StreamReader | None = None
         """Set while an answer of events is under way that another event can be put into."""
 
@@ -312,7 +321,7 @@ class Exchange:
             limited = await gateway.limit(call) if gateway.limit else Allowed(call.max_tokens)
             paid.allowed = limited
             starts = await gateway.begins_task(self._agent, run, call)
-            async with gateway.spending.hold(
+            block = gateway.spending.hold(
                 self._agent,
                 model=call.model,
                 input_bound=call.input_bound + self._history(call),
@@ -323,7 +332,9 @@ class Exchange:
                 caching=call.caching,
                 searches=call.searches,
                 attempt_id=row.id,
-            ) as hold:
+            )
+            async with block as hold:
+                self._day = block.day
                 began = self._clock.now()
                 gateway.begun(self._agent, run)
                 granted = hold.max_tokens
@@ -333,9 +344,13 @@ class Exchange:
                     self._raw_headers = [
                         (name, value) for name, value in self._raw_headers if name != b"content-encoding"
                     ]
-                await self._asked(route, sent, hold, paid)
+                try:
+                    await self._asked(route, sent, hold, paid)
+                finally:
+                    paid.cost = int(hold.charged)
         except NudgeError as error:
-            paid.result = refusal_of(error, self._protocol, self._clock.now()).result if not self._started else "cut"
+            refusal = refusal_of(error, self._protocol, self._clock.now())
+            paid.result, paid.reason = "cut" if self._started else refusal.result, refusal.message[:LONGEST_REASON]
             raise
         except ServiceError:
             paid.result = "service broke off"
@@ -345,8 +360,16 @@ class Exchange:
             raise
         finally:
             paid.allowed.ended(paid.use)
-            now = self._clock.now()
-            gateway.write(replace(paid.row, status=paid.status, result=paid.result or "done", lasted=now - row.at))
+            ended = replace(
+                paid.row,
+                status=paid.status,
+                result=paid.result or "done",
+                reason=paid.reason,
+                lasted=self._clock.now() - row.at,
+            )
+            gateway.write(ended)
+            if gateway.observe is not None:
+                gateway.observe(replace(ended, use=paid.use, cost=paid.cost), self._headers)
 
     def _history(self, call: ModelCall) -> int:
         """The length of a conversation that the service keeps."""
@@ -415,7 +438,10 @@ class Exchange:
         """Send the answer on, piece by piece, as it comes."""
         if isinstance(reader, StreamReader) and unpacked is not None and unpacked.plain:
             self._events = reader
-        await self._start(answer.status, answer_headers(answer.headers))
+        headers = answer_headers(answer.headers)
+        if self._day is not None:
+            headers += warnings(self._protocol, self._day, self._clock.now(), headers)
+        await self._start(answer.status, headers)
         async for piece in answer.pieces():
             if reader is not None and unpacked is not None:
                 reader.feed(unpacked.feed(piece))
@@ -471,7 +497,9 @@ class _Paid:
     allowed: Allowed = field(default_factory=lambda: Allowed(0))
     status: int = 0
     result: str = ""
+    reason: str = ""
     use: TokenUse | None = None
+    cost: Micros | None = None
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -19,6 +19,7 @@ from nudge.errors import BudgetExhaustedError, NotFoundError
 from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
 from nudge.gateway.server import address_of, bound, is_loopback, serving
+from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream
 from nudge.home.config import Config
@@ -92,9 +93,12 @@ async def gateway_of(
         listener.close()
         raise
     prices = load_prices(config.home.path, weights=config.spending.weights)
-    gateway = Gateway(store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit)
-    async with serving(gateway, listener) as address:
-        yield address
+    async with observing(environment) as observe:
+        gateway = Gateway(
+            store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit, observe=observe
+        )
+        async with serving(gateway, listener) as address:
+            yield address
 
 
 @asynccontextmanager

@@ -23,7 +23,7 @@ from nudge.instants import SECOND, Instant, Moment, as_instant
 from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, TextDelta, ToolResult, ToolUse
 from nudge.queue.firing import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
-from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
+from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn, SpendingDay
 from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus
 from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
 from nudge.spending.ledger import Attempt, HeldCall
@@ -246,9 +246,13 @@ class Spending:
         there = {agent.name for agent in await self._store.agents.all()}
         for row in await self._store.spending.all():
             if row.agent in there:
-                if self._owner:
-                    await self._ledger.settle_dead(row.agent, self._owner, now)
-                await self._ledger.look(row.agent, now)
+                await self.look_at(row.agent, now)
+
+    async def look_at(self, agent: str, now: Instant) -> None:
+        """The same for the money of one agent."""
+        if self._owner:
+            await self._ledger.settle_dead(agent, self._owner, now)
+        await self._ledger.look(agent, now)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
         """Take over a configuration that changed while the process runs."""
@@ -280,17 +284,22 @@ class Spending:
             async with firing.settle() as settlement:
                 yield settlement
 
-    async def _begin(self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None) -> HoldRow:
-        """A hold as soon as there is room for it and everybody before has theirs. Never waits for ever."""
+    async def _begin(
+        self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
+    ) -> tuple[HoldRow, SpendingDay]:
+        """A hold as soon as there is room for it and everybody before has theirs, and the agent's day as it was then.
+        Never waits for ever."""
 
-        async def ask() -> HoldRow | NotYet:
+        async def ask() -> tuple[HoldRow, SpendingDay] | NotYet:
             nonlocal now
             at, now = self._clock.now() if now is None else now, None
             result = await self._ledger.hold(attempt, at, starts_task=starts_task)
             self._after(result.advanced)
             if isinstance(result.answer, BudgetExhaustedError):
                 raise result.answer
-            return result.answer
+            if isinstance(result.answer, NotYet):
+                return result.answer
+            return result.answer, result.advanced.accounts.today
 
         try:
             return await self._line.turn(takes_from(attempt), ask, patience)
@@ -348,7 +357,9 @@ async def _streamed(model: Model, request: ModelRequest, words: Words) -> ModelR
 
 
 class HoldBlock:
-    """What `Spending.hold` gives: enter it once, with `async with`."""
+    """What `Spending.hold` gives: enter it once, with `async with`. `day` is the agent's when it was entered."""
+
+    day: SpendingDay
 
     def __init__(
         self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
@@ -363,7 +374,7 @@ class HoldBlock:
 
     async def __aenter__(self) -> HeldCall:
         spending, attempt = self._spending, self._attempt
-        self._row = await spending._begin(attempt, self._starts_task, self._now, self._patience)
+        self._row, self.day = await spending._begin(attempt, self._starts_task, self._now, self._patience)
         self._held = HeldCall(self._row.hold, attempt.call, attempt.model, spending._prices, self._note)
         self._flight = spending._in_flight.enter(attempt.agent)
         return self._held

@@ -132,6 +132,7 @@ def _json(call: LoggedCall, zone: tzinfo) -> dict[str, Any]:
         "lasted_ms": call.lasted // 1000,
         "status": call.status,
         "result": call.result,
+        "reason": call.reason,
         "unit": "micro-dollars",
         "held": call.held,
         "cost": call.cost,
