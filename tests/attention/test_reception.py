@@ -43,8 +43,8 @@ async def counts(store: SqlStore) -> dict[str, tuple[float, float]]:
     ("text", "minutes", "counted"),
     [
         pytest.param("on it", 10, (1, 0), id="an answer is a welcome"),
-        pytest.param("on it", 60, (1, 0), id="for an hour"),
-        pytest.param("on it", 61, None, id="what comes later is about something else"),
+        pytest.param("on it", 120, (1, 0), id="for two hours"),
+        pytest.param("on it", 121, None, id="what comes later is about something else"),
         pytest.param("20 more minutes", 10, (0.5, 0.5), id="a delay is half of each"),
         pytest.param("busy", 10, (0, 1), id="busy is a refusal"),
         pytest.param("leave me alone", 10, (0, 3), id="a curse counts three times"),

@@ -35,10 +35,10 @@ PRIOR = (1.2, 0.8)
 ENOUGH = int(2.5 * PING)
 GOOD = 0.55
 TOO_LOW = 0.35
-CLEARLY_BETTER = 0.1
+CLEARLY_BETTER = 0.08
 TRY_AGAIN = 14 * DAY
 
-ANSWER_WITHIN = HOUR
+ANSWER_WITHIN = 2 * HOUR
 """What the person says within this time answers the last ping."""
 SILENCE = 4 * HOUR
 """A ping that nobody has answered by then was ignored; so was one that the next ping finds unanswered."""
@@ -46,7 +46,7 @@ NEXT_PING = 30 * MINUTE
 """A ping that comes sooner than this after another does not make the other one ignored."""
 
 _NEARBY = {0: 1.0, 1: 0.5, 2: 0.2}
-_ANY_HOUR = 0.08
+_ANY_HOUR = 0.03
 _OTHER_DAYS = 0.4
 _OTHER_TOPICS = 0.2
 
