@@ -30,7 +30,7 @@ def test_the_picture_shows_topics_by_hour_and_fits_the_terminal(here: CliHere) -
     assert any(line.startswith("bedtime") and "0.0 of 9.0 pings welcome; silent until" in line for line in lines)
     shown = here.json("attention")
     assert [topic["topic"] for topic in shown["topics"]] == ["bedtime", "morning"]
-    assert [hour["share"] for hour in shown["topics"][1]["hours"]] == [0.119, 0.842]
+    assert [hour["share"] for hour in shown["topics"][1]["hours"]] == [0.123, 0.871]
 
 
 def test_a_topic_or_everything_is_forgotten(here: CliHere) -> None:
