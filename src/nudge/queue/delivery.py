@@ -110,10 +110,7 @@ class Delivery:
 
     async def post(self, message: Message) -> int:
         """Put a message into the outbox and make sure that it is sent. Part of the caller's transaction."""
-        async with self._store.transaction():
-            number = await self._store.outbox.put(message)
-            await self._store.timers.ensure(deliver_timer(message.agent, message.created_at))
-        return number
+        return await put_message(self._store, message)
 
     async def resume(self, agent: str, now: Instant) -> None:
         """At start-up, retry now: the token may have been fixed, or nudge runs in another terminal."""
@@ -359,6 +356,14 @@ def _outbound(message: Message, progress: Progress, on_part: OnPart, *, buttons:
 
 def held_timer(agent: str, until: Instant) -> Timer:
     return Timer.at(agent, HELD, KIND, until, lane=f"{agent}/out")
+
+
+async def put_message(store: QueueStore, message: Message) -> int:
+    """Put a message into the outbox, with the timer that sends it."""
+    async with store.transaction():
+        number = await store.outbox.put(message)
+        await store.timers.ensure(deliver_timer(message.agent, message.created_at))
+    return number
 
 
 def deliver_timer(agent: str, now: Instant) -> Timer:
