@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
         "status": Command("status", "show what the daemon is doing, and what is wrong"),
+        "web": Command("web", "show the web page of this home"),
         "stop": Command("stop", "stop the daemon gracefully"),
         "doctor": Command("doctor", "check the whole set-up; --fix repairs what it can"),
     },
