@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
         "status": Command("status", "show what the daemon is doing, and what is wrong"),
+        "web": Command("web", "show the web page of this home"),
         "stop": Command("stop", "stop the daemon gracefully"),
         "doctor": Command("doctor", "check the whole set-up; --fix repairs what it can"),
     },
@@ -88,6 +89,10 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "tui": Command("tui", "watch and steer everything in this terminal"),
         "log": Command("log", "show what happened"),
         "why": Command("why", "explain why it acted, or didn't"),
+        "eval": Group(
+            "score how well a model does its job here",
+            {"coach": Command("evaluate", "60 situations for the coach, scored by rules", "coach")},
+        ),
         "simulate": Command("simulate", "preview a week: what it would do and what it would cost"),
     },
     "Attention": {

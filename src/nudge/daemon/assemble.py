@@ -114,7 +114,8 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.documents = PersonDocuments(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
+        look = SecondLook(store, self.documents.person)
+        self.delivery = Delivery(store, lambda agent: ports.channel, look, clock)
         self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,

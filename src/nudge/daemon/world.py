@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         clock=clock,
         channel=channel,
         documents=HomeDocuments(home),
-        prices=load_prices(home.path, weights=config.spending.weights),
+        prices=replace(load_prices(home.path, weights=config.spending.weights), local=config.has_local_model),
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
         seeds=HomeSeeds(home),

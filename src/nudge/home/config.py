@@ -285,6 +285,21 @@ class Config(NamedTuple):
         return asked if any(self.environment.get(name) for name in PROVIDERS.get(asked, ())) else None
 
     @property
+    def has_local_model(self) -> bool:
+        """Whether the service that answers is on this machine or in this network, such as Ollama or vLLM."""
+        url = self.environment.get(f"{(self.provider or '').upper()}_BASE_URL", "")
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        name = host.partition("]")[0].strip("[") if host.startswith("[") else host.partition(":")[0]
+        if name in ("localhost", "host.docker.internal") or name.endswith((".localhost", ".local")):
+            return True
+        from ipaddress import ip_address
+
+        try:
+            return ip_address(name).is_private
+        except ValueError:
+            return False
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Values that must never be shown."""
         return secrets_of(self.environment)

@@ -63,7 +63,7 @@ class Life:
         self.clock = clock
         self.store = store
         self.channel = RecordingChannel()
-        self.documents = Texts(_templates(zone))
+        self.documents = Texts(templates(zone))
         self.daemon = Daemon(
             Ports(
                 store,
@@ -170,7 +170,7 @@ def _commands(programs: Mapping[str, ScriptedCommands]) -> CommandPorts | None:
     return CommandPorts(lambda role: programs[role].command if role in programs else None, lambda spending: Programs())
 
 
-def _templates(zone: str) -> dict[str, str]:
+def templates(zone: str) -> dict[str, str]:
     folder = resources.files("nudge.home") / "templates" / "documents"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _DOCUMENTS}
     texts["GOALS.md"] = texts["GOALS.md"].replace('timezone: "America/Toronto"', f'timezone: "{zone}"')
