@@ -7,6 +7,7 @@ NUDGE_HOME ?= $(CURDIR)/.nudge
 TEST_ARGS ?=
 SOAK_SEEDS ?= 10000
 SOAK_START ?= 0
+SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
@@ -49,6 +50,7 @@ test: dev lint types unit  ## linters, types and all tests, on SQLite and a real
 
 unit: dev
 	@scripts/clients tests/clients
+	@scripts/browser
 	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
 
 clients: dev  ## coding agents from npm through the gateway, also those that 'make test' leaves out
@@ -63,8 +65,9 @@ $(VENV)-litellm/.installed: requirements/litellm.txt
 bench: $(VENV)/.bench $(VENV)-litellm/.installed  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
 
-soak: dev  ## ten thousand lives under faults, with counts and memory over many gateway calls (SOAK_SEEDS, SOAK_START, SOAK_CALLS)
+soak: dev  ## ten thousand lives under faults, 200 kills, memory over many gateway calls (SOAK_SEEDS, SOAK_START, SOAK_KILLS, SOAK_CALLS)
 	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
+	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
 	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
 
 lock: dev  ## resolve the dependencies anew (needs uv)
