@@ -126,9 +126,10 @@ class ModelTalk:
 
     async def reply(self, agent: str, facts: CoachFacts, number: int, now: Instant) -> Reply:
         """The reply to the message of that number, and what it asks for. The safety rules have been applied."""
-        turn = ToolTurn(agent, facts, number)
+        turns: list[ToolTurn] = []  # one as soon as a model is asked
 
         def ask() -> ModelRequest:
+            turns[:] = [ToolTurn(agent, facts, number)]
             talk = talk_prompt(self._facts.texts(agent), facts)
             return ModelRequest(
                 Purpose.CONVERSATION,
@@ -147,7 +148,7 @@ class ModelTalk:
                 ask,
                 now,
                 waited_for=True,
-                use=lambda call: self._tools.use(turn, call),
+                use=lambda call: self._tools.use(turns[0], call),
                 words=self._drafts.writer(agent) if self._answering.pays else None,
             )
         except (StoreError, LostLeaseError):
@@ -159,7 +160,7 @@ class ModelTalk:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
         reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=facts.forwarded)
-        if answer.model != RULES:
+        for turn in turns if answer.model != RULES else ():
             planned, refused = tuple(turn.actions), tuple(turn.refused)
             formed = reply.well_formed or bool(planned or refused)
             reply = replace(
