@@ -98,6 +98,7 @@ class Options:
     refill_minutes: int = PING_REFILL_MINUTES
     ping_budget: bool = True
     reserve: bool = True
+    learning: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
     plan: SpendingPlan = field(default_factory=SpendingPlan)
     turn: DayTurn = MIDNIGHT_UTC
@@ -114,7 +115,8 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.documents = PersonDocuments(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
+        look = SecondLook(store, self.documents.person)
+        self.delivery = Delivery(store, lambda agent: ports.channel, look, clock)
         self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
@@ -125,6 +127,7 @@ class Daemon:
             budget=options.ping_budget,
             reserve=options.reserve,
             preferences_of=self.documents.preferences,
+            learning=options.learning,
         )
         self.spending = Spending(
             store,

@@ -10,11 +10,14 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from nudge.clock import Clock
+from nudge.daemon.listening import listening
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
@@ -515,3 +518,13 @@ def _is_utf8(data: bytes) -> bool:
 
 def _is_stream(answer: Answer) -> bool:
     return "".join(answer.header(b"content-type")).partition(";")[0].strip().lower() == "text/event-stream"
+
+
+@asynccontextmanager
+async def serving(gateway: Gateway, listener: socket.socket) -> AsyncIterator[str]:
+    """Answer on the socket for as long as the block runs; gives the address."""
+    try:
+        async with listening(gateway, listener) as address:
+            yield address
+    finally:
+        await gateway.close()

@@ -38,8 +38,12 @@ _FREE_POSTS = re.compile(
 )
 _READS = ("GET", "HEAD")
 
-_SESSION_HEADERS = (RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id")
-_MEMBER_HEADERS = ("x-claude-code-agent-id", "thread-id")
+_SESSION_HEADERS = (
+    *(RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id"),
+    *("x-parent-session-id", "x-session-id"),
+)
+"""Claude Code, Codex, opencode. A session that has a parent is a member of the parent's run."""
+_MEMBER_HEADERS = ("x-claude-code-agent-id", "thread-id", "x-session-id")
 
 
 class Kind(StrEnum):
