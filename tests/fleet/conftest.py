@@ -19,8 +19,8 @@ from temporalio.client import Client, WorkflowHistory
 from temporalio.service import RPCError
 from temporalio.testing import WorkflowEnvironment
 
-from nudge.clock import SystemClock
-from nudge.daemon.assemble import Options, Ports
+from nudge.clock import Clock, SystemClock
+from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.fleet.activities import Activities
 from nudge.fleet.adoption import adopt
 from nudge.fleet.connection import Server, add_search_attributes, connect, ensure_search_attributes
@@ -53,6 +53,17 @@ def temporal() -> Iterator[DevServer]:
         asyncio.run(server.start())
         yield server
         server.stop()
+
+
+def ports_on(store: SqlStore, clock: Clock) -> Ports:
+    return Ports(
+        store, clock, RecordingChannel(), Texts({}), load_prices(), is_coach=lambda agent: agent.role == "coach"
+    )
+
+
+def daemon_of(store: SqlStore, clock: Clock, name: str) -> Daemon:
+    """One that works for all agents, as `nudge run` does."""
+    return Daemon(ports_on(store, clock), Options(owner=name))
 
 
 @dataclass
@@ -90,25 +101,18 @@ class World:
         """In this process, with a store of its own."""
         store = await open_store(self.url)
         fleet = await FleetTable(store).require()
-        ports = Ports(
-            store,
-            self.clock,
-            RecordingChannel(),
-            Texts({}),
-            load_prices(),
-            is_coach=lambda agent: agent.role == "coach",
-        )
+        ports = ports_on(store, self.clock)
         client = await connect(Server(self.address))
         try:
             async with working(
                 ports, Options(owner=name), client, fleet, WorkerOptions(8, self.sweep_seconds)
             ) as activities:
-                activities.daemon.dispatcher.handlers[NOTE] = self._handle
+                activities.daemon.dispatcher.handlers[NOTE] = self.handle
                 yield activities
         finally:
             await store.close()
 
-    async def _handle(self, firing: Firing) -> None:
+    async def handle(self, firing: Firing) -> None:
         await asyncio.sleep(self.takes)
         async with firing.settle() as settlement:
             settlement.outcome(Result.FIRED, "Done.")

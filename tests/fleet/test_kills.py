@@ -32,6 +32,7 @@ from tests.fleet.conftest import World
 KILLS = int(os.environ.get("NUDGE_KILLS", "1"))
 AGENTS = int(os.environ.get("NUDGE_FLEET_AGENTS", "6"))
 EVERY = 5.0
+TAKES = 0.2
 NORMAL = 60.0
 """Within this time after a kill every agent is on time again."""
 
@@ -57,7 +58,8 @@ class Machines:
     def start_worker(self) -> None:
         world = self.world
         name = f"w{random.randrange(10**9)}"
-        command = [sys.executable, "-m", "tests.fleet.worker_process", world.url, world.address, world.queue, name]
+        where = [world.url, world.address, world.queue, name, str(TAKES)]
+        command = [sys.executable, "-m", "tests.fleet.worker_process", "fleet", *where]
         self.processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 
     async def kill(self, what: str) -> None:
