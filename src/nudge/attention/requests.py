@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nudge.attention.gate import SELF_QUIET, Gate
+from nudge.attention.reception import received, wrote
 from nudge.attention.restraint import Requests, recognise
 from nudge.attention.rules import Rule
 from nudge.attention.store import AttentionStore
+from nudge.attention.welcome import Reception
 from nudge.instants import Instant
 from nudge.queue.delivery import HELD
 from nudge.queue.inbox import LETTERS
@@ -46,6 +48,7 @@ class PersonRequests:
         restraint = recognise(text)
         before = await self._lock(agent, now)
         await self._store.attention.conversation(agent, said_at)
+        await wrote(self._store, agent, restraint, said_at, now)
         await self._change(agent, before, before.after(restraint, said_at, now), now, words=text)
         return None if restraint is None else before
 
@@ -55,6 +58,8 @@ class PersonRequests:
         await self._change(agent, before, before.quiet(until), now)
         if until is None:
             await self._store.records.delete(agent, SELF_QUIET)
+        else:
+            await received(self._store, agent, Reception.REFUSED, now, now)
         return before
 
     async def restore(self, agent: str, requests: Requests, now: Instant) -> None:

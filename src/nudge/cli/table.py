@@ -97,6 +97,11 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Attention": {
         "ping-budget": Command("ping_budget", "show how many unasked messages are left"),
+        "attention": Group(
+            "show what the coach has learned about when to speak",
+            {"reset": Command("attention", "forget what was learned, about one topic or all", "reset")},
+            bare=Command("attention", "show which messages are welcome at which hour", "show"),
+        ),
     },
     "Spending": {
         "budget": Group(

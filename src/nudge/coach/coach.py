@@ -16,7 +16,7 @@ from nudge.coach.briefing_run import Briefings
 from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
-from nudge.coach.conversation import TURNS, Conversation, as_turn
+from nudge.coach.conversation import TURNS, Conversation, ModelTalk, as_turn
 from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.drafts import Drafts
@@ -26,7 +26,6 @@ from nudge.coach.heartbeat import Heartbeat, Rhythm
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping
 from nudge.coach.inbound import Intake, Listener
 from nudge.coach.messages import REPLY, Pings, Replies
-from nudge.coach.model_talk import ModelTalk
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
@@ -35,6 +34,8 @@ from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_guide import ReviewGuide
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
+from nudge.coach.rhythm import KIND as RHYTHM
+from nudge.coach.rhythm import RhythmWatch
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
 from nudge.instants import Instant
@@ -96,7 +97,7 @@ class Coach:
         self.writes = DocumentWrites(store, documents, self.replies)
         self.changes = Changes(store, documents, self.writes, self.requests, self.reminders)
         self.buttons = Buttons(store, self.reminders, documents.goals, self.changes.carry_out)
-        guide = ReviewGuide(self.facts, answering)
+        guide = ReviewGuide(self.facts, answering) if answering.pays else None
         self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history, guide)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
@@ -113,6 +114,8 @@ class Coach:
         )
         self.background = Background(store, self.facts, gate, answering, self.pings, governors.reminders)
         self.housekeeping = Housekeeping(store, documents, self.facts, self.briefings, self.pings, outside)
+
+        self.rhythm = RhythmWatch(store, documents, self.pings)
 
     def handlers(self) -> Mapping[str, Handler]:
         """Who handles which kind of timer."""
@@ -134,6 +137,7 @@ class Coach:
             PULL: self.housekeeping.pull,
             ALIVE: self.housekeeping.report_alive,
             PURGE: self.redaction.purge,
+            RHYTHM: self.rhythm.look,
         }
 
     async def start(self, agent: str, now: Instant) -> None:
@@ -142,6 +146,10 @@ class Coach:
         async with self.store.transaction():
             await self.heartbeat.ensure(agent, now)
             await self.housekeeping.ensure(agent, now)
+            if self.gate.learning:
+                await self.rhythm.ensure(agent, now)
+            else:
+                await self.store.timers.cancel(agent, RHYTHM)
 
     async def post_reminder(self, message: Message) -> int:
         """A reminder to the person is part of the conversation: nobody says it twice, and "done" makes sense."""

@@ -98,6 +98,7 @@ class Options:
     refill_minutes: int = PING_REFILL_MINUTES
     ping_budget: bool = True
     reserve: bool = True
+    learning: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
     plan: SpendingPlan = field(default_factory=SpendingPlan)
     turn: DayTurn = MIDNIGHT_UTC
@@ -126,6 +127,7 @@ class Daemon:
             budget=options.ping_budget,
             reserve=options.reserve,
             preferences_of=self.documents.preferences,
+            learning=options.learning,
         )
         self.spending = Spending(
             store,
