@@ -8,7 +8,7 @@ from datetime import date, time
 
 from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
-from nudge.attention.quiet import PersonOf
+from nudge.attention.quiet import Person, PersonOf
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
 from nudge.attention.store import AttentionRow, AttentionStore
@@ -23,6 +23,9 @@ CONFIGURED: Record[tuple[int, int]] = Record(
 
 SELF_QUIET = instant("attention.self_quiet")
 """How long the coach wants to say nothing of its own. A model may set it; it holds back nothing but its own ideas."""
+
+CARE = instant("attention.care")
+"""Until when nothing unasked reaches a person who is in trouble."""
 
 _TRIES = 3
 
@@ -57,6 +60,10 @@ class Gate:
         self._reserve = reserve
         self._preferences_of = preferences_of
 
+    def person(self, agent: str) -> Person:
+        """When the agent's person lives."""
+        return self._person_of(agent)
+
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
         """The stored row, with the bucket in the person's zone. The first call creates the row."""
         zone = self._person_of(agent).zone
@@ -89,6 +96,7 @@ class Gate:
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
             self_quiet_until=own_silence,
+            care_until=await self._store.records.get(agent, CARE),
             preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
             critical_used=row.budget.refill(now).critical_used,
             tz=person.zone,

@@ -42,12 +42,13 @@ class PersonRequests:
 
     async def heard(self, agent: str, text: str, said_at: Instant, now: Instant) -> Requests | None:
         """The same, and carry out by rule what they said about being interrupted, whatever a model makes of it.
-        Returns None if they said nothing about it."""
-        restraint = recognise(text)
+        Returns None if they said nothing about it, or nothing new."""
+        restraint = recognise(text, said_at, self._gate.person(agent))
         before = await self._lock(agent, now)
+        after = before.after(restraint, said_at, now)
         await self._store.attention.conversation(agent, said_at)
-        await self._change(agent, before, before.after(restraint, said_at, now), now, words=text)
-        return None if restraint is None else before
+        await self._change(agent, before, after, now, words=text)
+        return None if restraint is None or after == before else before
 
     async def quiet(self, agent: str, until: Instant | None, now: Instant) -> Requests:
         """Send no messages until then; None lifts quiet, "busy", "leave me alone" and the coach's own silence alike."""
@@ -56,6 +57,11 @@ class PersonRequests:
         if until is None:
             await self._store.records.delete(agent, SELF_QUIET)
         return before
+
+    async def no_delay(self, agent: str, now: Instant) -> None:
+        """Do not check back: what the person wanted to hear again comes by itself."""
+        before = await self._lock(agent, now)
+        await self._change(agent, before, replace(before, delayed_until=None), now)
 
     async def restore(self, agent: str, requests: Requests, now: Instant) -> None:
         """Put back what was in force. "Leave me alone" ended when the person wrote, so it stays ended."""

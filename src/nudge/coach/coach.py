@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from nudge.attention.gate import Gate
 from nudge.attention.requests import ASK_AGAIN, PersonRequests
@@ -33,6 +34,7 @@ from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
+from nudge.coach.wishes import carry_out
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Handler
@@ -59,6 +61,8 @@ class CoachOptions:
 
     rhythm: Rhythm = field(default_factory=Rhythm)
     secrets: tuple[str, ...] = ()
+    help_lines: tuple[str, str] = ("", "")
+    """Where somebody in trouble can turn, and the emergency number, in the person's own words; "" goes by the zone."""
 
 
 class Coach:
@@ -95,7 +99,9 @@ class Coach:
         self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
-        self.conversation = Conversation(store, self.facts, answering, self.replies, self.changes, self.review)
+        self.conversation = Conversation(
+            store, self.facts, answering, self.replies, self.changes, self.review, partial(carry_out, self)
+        )
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 

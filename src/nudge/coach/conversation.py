@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
-from nudge.attention.restraint import recognise
+from nudge.attention.gate import CARE
+from nudge.attention.restraint import next_wake, recognise
 from nudge.clock import Clock
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
 from nudge.coach.answering import RULES, Answering
@@ -21,6 +22,7 @@ from nudge.coach.changes import ActionFailedError, Changes, Done
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Turn as Said
+from nudge.coach.intents import TALK, Talk, Wish
 from nudge.coach.messages import Replies
 from nudge.coach.own_words import (
     QUESTION,
@@ -35,8 +37,11 @@ from nudge.coach.prompts import conversation
 from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
-from nudge.coach.small_talk import chat, feedback, recap
+from nudge.coach.small_talk import WISH, chat, feedback, recap
 from nudge.coach.store import CoachStore, Saying
+from nudge.coach.trouble import answer as trouble_answer
+from nudge.coach.trouble import in_trouble
+from nudge.coach.wishes import Asking
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose, assistant, cached, user
@@ -112,6 +117,10 @@ def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
     return turn
 
 
+CarryOut = Callable[[Asking, Wish], Awaitable[str | None]]
+"""Does what is wished; what to say, or None where that is said already."""
+
+
 class Conversation:
     def __init__(
         self,
@@ -121,7 +130,11 @@ class Conversation:
         replies: Replies,
         changes: Changes,
         review: ReviewTalk,
+        wishes: CarryOut,
+        help_lines: tuple[str, str] = ("", ""),
     ) -> None:
+        self._wishes = wishes
+        self._help_lines = help_lines
         self._store = store
         self._facts = facts
         self._answering = answering
@@ -136,12 +149,17 @@ class Conversation:
         await self._changes.finish(agent, now)
         facts = await self._facts.for_message(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
         step = None
-        reply = await self._to_question(agent, heard, facts, now)
+        trouble = not heard.forwarded and in_trouble(without_quotes(heard.text))
+        reply = self._care(facts) if trouble else await self._to_question(agent, heard, facts, now)
         if reply is None:
             step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
             reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
         await self._changes.finish(agent, now)
+
+    def _care(self, facts: CoachFacts) -> Reply:
+        """The one answer to somebody in trouble. It comes before any question, the review and a model."""
+        return Reply(trouble_answer(facts.targets.zone, *self._help_lines), in_trouble=True)
 
     async def _to_question(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply | None:
         """What follows if the message answers what the coach asked last; None if it is about something else."""
@@ -182,6 +200,8 @@ class Conversation:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
+        if answer.model == RULES and (wish := _wish(answer.content)) is not None and not heard.forwarded:
+            return Reply(str(answer.data["reply"]) if answer.data else "", wish=wish)
         reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=heard.forwarded)
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
@@ -215,8 +235,11 @@ class Conversation:
         lost = "" if step is None else await self._review.settle(agent, step, now, said=heard.number)
         to_review = step is not None and step.handled
         parts = [] if to_review else [await self._carry_out(settlement, heard, facts, reply)]
+        told = reply.wish is not None and not any(parts)
         parts += [*step.replies, lost] if step is not None else []
         parts += [LEFT_OUT] if heard.hidden else []
+        if reply.in_trouble:
+            await self._store.records.set(agent, CARE, next_wake(now, facts.targets.person()))
         if not heard.forwarded:
             recent = reply.recent_context or recap(facts.memory.recent_context, heard.text, facts.today)
             await self._changes.set_recent_context(agent, recent, now)
@@ -224,9 +247,19 @@ class Conversation:
         if asked is not None:
             parts.append(question(reply.after_yes, facts.now, facts.targets))
         text = "\n\n".join(part for part in parts if part)
+        if told and not text:
+            return  # whoever carried it out has said it
         shown = await self._replies.post(agent, text, now, typed=heard.typed, buttons=asked.buttons if asked else ())
         kind = "review" if to_review else "conversation"
         await self._store.conversations.add(Saying(agent, now, "assistant", shown, kind))
+
+    async def _keep_talk(self, agent: str, talk: Talk, done: Done, heard: Heard, now: Instant) -> None:
+        """A reminder that was set is what "it" means next, and what a correction corrects; so is any other change."""
+        changed = [one for one in done.actions if one not in done.unchanged]
+        last = Wish("set", {"said": heard.text}) if done.reminders else Wish("changed") if changed else None
+        subject = done.reminders[-1] if done.reminders else ""
+        kept = Talk(subject or talk.subject, now if subject else talk.subject_at, last, at=now)
+        await self._store.records.set(agent, TALK, kept)
 
     async def _ask(self, agent: str, heard: Heard, facts: CoachFacts, reply: Reply) -> OpenQuestion | None:
         """Keep what waits for a yes. Whatever the person says next answers it or ends it; what they pass on does
@@ -243,14 +276,25 @@ class Conversation:
     async def _carry_out(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
         """Do what the reply asks for; what to say."""
         agent, now = settlement.timer.agent, settlement.now
+        if reply.wish is not None:
+            said = await self._wishes(Asking(agent, now, heard.number, heard.typed), reply.wish)
+            return "\n".join(part for part in (reply.text, said) if part)
         done = Done()
         if reply.actions:
             done = await self._changes.carry_out(agent, reply.actions, now, said=heard.number)
+        if not heard.forwarded:
+            await self._keep_talk(agent, facts.talk, done, heard, now)
         for name in done.documents:
             settlement.feed("changed", f"Changed {name} in a conversation.")
         told = replace(reply, actions=done.actions, refused=(*reply.refused, *done.refused))
         shown = told.shown(facts.now, facts.targets, done.unchanged)
         return shown or ("" if reply.after_yes else "I couldn't do that.")
+
+
+def _wish(content: Mapping[str, Any] | str) -> Wish | None:
+    """The wish in what the rules answered."""
+    found = content.get(WISH) if isinstance(content, Mapping) else None
+    return Wish.from_json(found) if found else None
 
 
 def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nudge.coach.goals import Goals
+from nudge.coach.intents import Talk
 from nudge.coach.memory import Memory
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
@@ -104,6 +105,7 @@ class CoachFacts:
     state: CoachState = field(default_factory=CoachState)
     due_reminders: tuple[DueReminder, ...] = ()
     turns: tuple[Turn, ...] = ()
+    talk: Talk = field(default_factory=Talk)
     text: str = ""
     forwarded: bool = False
     briefing: Briefing | None = None

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import time
+from typing import Any
 
 from nudge.coach.store import CoachStore, Saying
 from nudge.durations import format_duration, parse_duration
@@ -14,10 +17,13 @@ from nudge.phrases import Understood
 from nudge.queue.channel import Inbound
 from nudge.queue.outbox import MAY_HAVE_ARRIVED, Message
 from nudge.queue.timers import Timer
+from nudge.reminders.changes import timer_at
+from nudge.reminders.definition import reminder_from_json, reminder_to_json
 from nudge.reminders.reminder import Reminder, Source, Status
-from nudge.reminders.service import Reminders
+from nudge.reminders.service import Reminders, Timed
 from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
+from nudge.schedules import Rrule
 from nudge.text import short
 
 
@@ -57,6 +63,43 @@ class PersonReminders:
             return False
         await self._reminders.remove(reminder_id, now)
         return True
+
+    async def move(self, agent: str, reminder_id: str, when: str, now: Instant) -> Timed:
+        """Another time, in words or as RFC 3339; "every weekday at 4pm" is another rhythm."""
+        await self._mine(agent, reminder_id)
+        return await self._reminders.edit(reminder_id, {"schedule": {"at": when}}, now)
+
+    async def at_another_time(self, agent: str, reminder_id: str, at: time) -> str | None:
+        """Its rule with another time of day; None if it has none, or more than one."""
+        rule = (await self._mine(agent, reminder_id)).schedule
+        return rule.at_time(at) if isinstance(rule, Rrule) else None
+
+    async def change_rule(self, agent: str, reminder_id: str, rrule: str, now: Instant) -> Timed:
+        await self._mine(agent, reminder_id)
+        return await self._reminders.edit(reminder_id, {"schedule": {"rrule": rrule}}, now)
+
+    async def rename(self, agent: str, reminder_id: str, message: str, now: Instant) -> None:
+        await self._mine(agent, reminder_id)
+        await self._reminders.edit(reminder_id, {"message": message}, now)
+
+    async def as_it_is(self, agent: str, reminder_id: str) -> dict[str, Any]:
+        """The reminder and its timer as JSON, for `put_back`."""
+        reminder = await self._mine(agent, reminder_id)
+        timer = await self._reminders.timer(reminder)
+        at = None if timer is None else {"slot": timer.slot_at, "due": timer.due_at, "payload": dict(timer.payload)}
+        return {"reminder": reminder_to_json(reminder), "timer": at}
+
+    async def put_back(self, agent: str, data: Mapping[str, Any], now: Instant) -> Timed:
+        """The reminder as it was. A time that has passed meanwhile is not caught up on: the next one counts."""
+        before = reminder_from_json(data["reminder"])
+        await self._mine(agent, before.id)
+        kept = data["timer"]
+        timer = None
+        if kept is not None:
+            timer = replace(
+                timer_at(before, Instant(kept["due"])), slot_at=Instant(kept["slot"]), payload=dict(kept["payload"])
+            )
+        return await self._reminders.put_back(before, timer, now)
 
     async def active(self, agent: str, limit: int) -> Sequence[ListedReminder]:
         """What is still ahead, the next one first."""
@@ -149,10 +192,10 @@ class Buttons:
     async def say(self, verb: str, agent: str, text: str, now: Instant) -> str:
         """The same by a command: with an id, or for the reminder that was delivered last."""
         words = text.split(maxsplit=1)
-        last = await self._last_with_buttons(agent)
+        last = await self.last_with_buttons(agent)
         if last is not None and is_nudge(last) and not (words and _ID.fullmatch(words[0])):
             return await self._do_nudge(last, verb, parse_duration(words[0]) if words else SNOOZE, now)
-        reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self._last(agent)
+        reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self.last(agent)
         if reminder_id is None:
             return "Which one? There was no reminder lately. /status lists them with their ids."
         length = parse_duration(words[0]) if words else SNOOZE
@@ -168,11 +211,11 @@ class Buttons:
         what = await self._reminders.snooze(agent, reminder_id, length, now)
         return f"Again in {format_duration(length)}: {what}"
 
-    async def _last_with_buttons(self, agent: str) -> Message | None:
+    async def last_with_buttons(self, agent: str) -> Message | None:
         recent = await self._store.outbox.recent(agent, limit=_LOOK_BACK)
         return next((message for message in recent if message.buttons), None)
 
-    async def _last(self, agent: str) -> str | None:
+    async def last(self, agent: str) -> str | None:
         for message in await self._store.outbox.recent(agent, limit=_LOOK_BACK):
             if message.reminder_id:
                 return message.reminder_id

@@ -69,6 +69,11 @@ class Review:
         """When it ends by itself, or None where it has ended."""
         return Instant(self.touched_at + PATIENCE) if self.in_progress else None
 
+    def hears(self, text: str) -> bool:
+        """Whether these words are about the review itself: "stop" ends it, and nothing else."""
+        asking = self.status is Status.ASKING and self.offer is Offer.NONE
+        return asking and reads_as(text) in (Reading.PAUSE, Reading.SKIP, Reading.NEXT)
+
     def question(self) -> Question:
         return questions(self.goals)[min(self.index, COUNT - 1)]
 
@@ -98,6 +103,7 @@ class Review:
 
 REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
 """The review of this week, or the last one."""
+REVIEW_TIMEOUT = "review-timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +150,10 @@ def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "") ->
     'What went well this week, and what made it work?'
     """
     review = Review(week, goals[:3], now)
-    hello = f"Time to look back at the week: {COUNT} short questions, at your pace. Say “pause” or “skip” any time."
+    hello = (
+        f"Time to look back at the week: {COUNT} short questions, at your pace. "
+        "“skip” passes on one, “later” pauses, “stop” ends it."
+    )
     return Step(review, ("\n\n".join(part for part in (opening, hello, ask(review)) if part),))
 
 
@@ -245,9 +254,7 @@ def _resume(review: Review, now: Instant) -> Step:
 def _skip(review: Review) -> Step:
     skipped = replace(review, status=Status.SKIPPED, offer=Offer.NONE)
     kept = Effects(summary=summary(skipped)) if any(review.answers) else Effects()
-    words = (
-        "Skipped for this week. I've kept what you said." if kept.summary else "Skipped for this week. No harm done."
-    )
+    words = "I've ended the review and kept what you said." if kept.summary else "I've ended the review. No harm done."
     return Step(skipped, (words,), kept)
 
 
@@ -344,15 +351,20 @@ _PATTERNS = (
     ),
     (
         Reading.PAUSE,
-        r"pause(?: it| (?:the )?review)?|later|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|stop|wait"
-        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|tomorrow",
+        r"pause(?: it| (?:the )?review)?|(?:let'?s |can we |could we )?(?:do (?:this|it|that) |continue |finish |go on )?"
+        r"(?:later|another time|tomorrow)\??|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|wait"
+        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|i need a break|(?:let'?s )?take a break",
     ),
     (
         Reading.SKIP,
-        r"skip(?: it| this week| it this week| (?:the |this )?review(?: this week)?)?"
-        r"|(?:cancel|end|drop) (?:the |this )?review",
+        r"(?:please )?(?:stop|end|cancel|quit|abort|drop|enough|that'?s enough|no more questions|i'?m done)"
+        r"(?: (?:it|(?:the |this )?review|here|now))?|skip (?:it this week|this week|(?:the |this )?review(?: this week)?)",
     ),
-    (Reading.NEXT, r"pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"),
+    (
+        Reading.NEXT,
+        r"skip(?: it)?|pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"
+        r"|no answer|don'?t know|no idea|i don'?t know",
+    ),
 )
 _COMPILED = tuple((reply, re.compile(pattern, re.IGNORECASE)) for reply, pattern in _PATTERNS)
 _ELSEWHERE = re.compile(r"/\w|remind me\b|what(?:'s| is) next\b", re.IGNORECASE)

@@ -13,7 +13,7 @@ from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.preferences import forbids
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.small_talk import chat, pick, recap
+from nudge.coach.small_talk import WISH, chat, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -88,9 +88,11 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
             return _heartbeat(facts)
         case Purpose.CONVERSATION:
             reply, actions = chat(facts)
+            wishes = [one for one in actions if one["action"] == WISH]
             return {
                 "reply": reply,
-                "actions": actions,
+                "actions": [one for one in actions if one not in wishes],
+                WISH: wishes[0] if wishes else None,
                 "recent_context": recap(facts.memory.recent_context, facts.text, facts.today),
             }
         case Purpose.BRIEFING:

@@ -134,6 +134,23 @@ def snoozing(until: Instant, now: Instant) -> Step:
     return step
 
 
+def putting_back(before: Reminder, timer: Timer | None, now: Instant) -> Step:
+    """The reminder as it was, with how often it has fired since. A time that has passed is not caught up on."""
+
+    def step(current: Reminder, _: Timer | None) -> Change:
+        after = replace(before, fire_count=current.fire_count, last_fired_at=current.last_fired_at)
+        back = timer if timer is not None and timer.due_at > now else None
+        if back is None and timer is not None:
+            following = first_slot(after, now)
+            if following is None:  # its time has passed meanwhile
+                after = replace(after, status=Status.COMPLETED, ended_reason="Its time passed before it was put back.")
+            else:
+                back = timer_at(after, following)
+        return Change(after, back, f"Put back: {before.title}.")
+
+    return step
+
+
 async def change(store: ReminderStore, reminder_id: str, now: Instant, step: Step) -> Reminder:
     """Let `step` decide on the reminder as it is, and write what it says in one transaction.
 

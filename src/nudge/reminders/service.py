@@ -22,6 +22,7 @@ from nudge.reminders.changes import (
     editing,
     on_free_slot,
     pausing,
+    putting_back,
     removing,
     resuming,
     schedule_over,
@@ -160,6 +161,10 @@ class Reminders:
 
     async def snooze(self, id_or_name: str, duration_us: int, now: Instant) -> Timed:
         return await self._changed(id_or_name, now, snoozing(Instant(now + duration_us), now))
+
+    async def put_back(self, before: Reminder, timer: Timer | None, now: Instant) -> Timed:
+        """Undo what was done to it: the reminder and its timer as they were."""
+        return await self._changed(before.id, now, putting_back(before, timer, now))
 
     async def run_now(self, id_or_name: str, now: Instant, handover: Handover) -> Reminder:
         """One extra delivery, whatever its condition says; its schedule and its chain stay as they are.

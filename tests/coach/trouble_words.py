@@ -1,0 +1,2 @@
+def is_help(said: str) -> bool:
+    return "not alone" in said
