@@ -9,7 +9,7 @@ SOAK_SEEDS ?= 10000
 SOAK_START ?= 0
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit bench soak lock clean
+.PHONY: help run install dev quick test lint types unit clients bench soak lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -46,8 +46,15 @@ quick: dev  ## pure rules and use cases in under a minute: no processes, no serv
 
 test: dev lint types unit  ## linters, types and all tests, on SQLite and a real PostgreSQL
 
-unit: dev
+unit: dev clients
 	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
+
+clients: tests/clients/node_modules/.installed  ## install the coding agents that the gateway's tests drive (needs npm)
+
+tests/clients/node_modules/.installed: tests/clients/package.json
+	@if command -v npm >/dev/null; then \
+	  npm install --prefix tests/clients --no-package-lock --no-audit --no-fund --loglevel=error && touch $@; \
+	else echo "npm is not here: the tests with Claude Code and Codex are skipped"; fi
 
 bench: $(VENV)/.bench  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks

@@ -32,6 +32,8 @@ class NothingChangedError(StoreError):
 class Database(Protocol):
     shared: bool
     probe: Probe | None
+    on_commit: Callable[[], None] | None
+    """Called after every commit of this process, for whoever follows what is written."""
 
     async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]: ...
 

@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
-from nudge.cli.budget_text import budget_lines, detail_lines, every_day, history_line
+from nudge.cli.budget_text import budget_lines, detail_lines, history_line
 from nudge.cli.status_text import status_text
 from nudge.instants import HOUR, Instant, as_instant
 from nudge.spending.allowance import Meter
-from nudge.spending.budgets import SpendingPlan, SpendingStatus
+from nudge.spending.budgets import SpendingPlan, SpendingStatus, every_day
 from nudge.spending.holds import Account
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.store import DaySpent

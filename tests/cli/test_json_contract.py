@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nudge.clock import SystemClock
+from nudge.instants import HOUR, Instant
+from nudge.progress.guard import Guard
+from nudge.progress.store import Session, SessionStatus
+from nudge.stores.open import open_store
 from nudge.testing import FakeAnthropic
+from nudge.worker.questions import Question, QuestionKind
 from tests.cli.cli import Cli, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
@@ -133,7 +140,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     off("init")
     (off.home / "nudge.toml").write_text('[attention]\nping_budget = "off"\n')
     found["nudge-ping-budget"] = [cli.json("ping-budget"), off.json("ping-budget")]
-    return found | _snapshots(cli) | _simulate(cli)
+    return found | _snapshots(cli) | _sessions(cli) | _simulate(cli)
 
 
 def _add_reminders(cli: Cli) -> list[Any]:
@@ -231,6 +238,25 @@ def _snapshots(cli: Cli) -> dict[str, list[Any]]:
         "nudge-snapshot-diff": diffs,
         "nudge-snapshot-restore": restored,
     }
+
+
+def _sessions(cli: Cli) -> dict[str, list[Any]]:
+    """One that is done, a subagent of it, and one that waits for an answer."""
+    now = Instant(SystemClock().now())
+    done = Session("monitor", "s1", last_task="Look", started_at=now, updated_at=now, asked_by="person")
+    ended = replace(done, status=SessionStatus.DONE, report="Looked.", reason="Nothing.", snapshot="00000001")
+    asks = replace(done, id="s2", status=SessionStatus.WAITING, guard=Guard().state())
+    question = Question("q1", "monitor", "s2", QuestionKind.ASK, "Go?", now, Instant(now + HOUR))
+
+    async def write() -> None:
+        store = await open_store(f"sqlite:///{cli.home / 'nudge.db'}")
+        for session in (ended, replace(ended, id="s1.a", parent="s1"), asks):
+            assert await store.sessions.save(replace(session, iteration=1), 0)
+        await store.questions.put(question)
+        await store.close()
+
+    asyncio.run(write())
+    return {"nudge-session-list": [cli.json("session", "list")]}
 
 
 def _simulate(cli: Cli) -> dict[str, list[Any]]:

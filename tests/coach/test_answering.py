@@ -21,6 +21,7 @@ from nudge.errors import (
 )
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.model import Model, ModelReply, ModelRequest, Purpose, cached, user
+from nudge.spending.governor import Words
 from nudge.testing import OfflineModel
 from nudge.tokens import TokenUse
 from tests.coach.proactive_world import MODEL, ScriptedModel, World, in_world
@@ -226,6 +227,7 @@ def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
             *,
             model: Model | None = None,
             patience: float | None = None,
+            words: Words | None = None,
         ) -> ModelReply:
             assert model is not None
             return await model.complete(request)

@@ -344,8 +344,8 @@ def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) 
         again = channel.sent[-1]
         assert await press("done:nudge", f"m{again.id}") == "Done ✓"
         assert await press("skip:nudge", f"m{nudge.id}") == "Skipped."
-        said = await daemon.store.conversations.recent("coach", 1)
-        assert said[0].content == "Done: Stretch a little."
+        pressed = [one.content for one in await daemon.store.conversations.recent("coach", 9) if one.kind == "button"]
+        assert pressed == ["Skip: Stretch a little.", "Done: Stretch a little.", "Snooze 30 min: Stretch a little."]
 
     live(scenario, tmp_path)
 

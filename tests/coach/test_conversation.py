@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from nudge.coach.commands import RESEND
-from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
+from nudge.coach.conversation import LEFT_OUT, ONLY_TEXT
 from nudge.coach.document_writes import PENDING
+from nudge.coach.model_talk import GARBLED, SORRY
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message
@@ -47,7 +48,7 @@ def test_the_model_reads_documents_history_and_message_in_that_order(coach: Any)
     request = model.requests[1]
     assert request.system_text.index("personal accountability coach") < request.system_text.index("GOALS.md")
     assert [turn.text.splitlines()[-1] for turn in request.turns] == ["first", "one", "second"]
-    assert request.turns[-1].text.startswith("[Wednesday 2026-02-18 12:00, America/Toronto]")
+    assert request.turns[-1].text.startswith("[It is Wednesday 2026-02-18 12:00 (America/Toronto).")
 
 
 def test_messages_that_come_together_are_answered_in_their_order(coach_everywhere: Any) -> None:

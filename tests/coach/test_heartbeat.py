@@ -264,10 +264,8 @@ def test_the_question_on_the_shipped_templates_has_at_most_2100_tokens(tmp_path:
 
     async def scenario(world: World) -> None:
         await world.run_for(BEAT + 1)
-        state = await world.coach.facts.state(AGENT, world.clock.now())
-        prompt = heartbeat_prompt(
-            world.documents.texts(AGENT), state, (), world.clock.now(), world.documents.targets(AGENT)
-        )
+        facts = await world.coach.facts.for_heartbeat(AGENT, world.clock.now())
+        prompt = heartbeat_prompt(world.documents.texts(AGENT), facts)
         assert 1_000 < prompt.tokens <= 2_100
         (request,) = spender.calls
         assert request.system_text.startswith("# Coach")

@@ -10,11 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.documents import Document, DocumentTexts
-from nudge.coach.facts import CoachState, DueReminder
+from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Told
 from nudge.coach.goals import parse_goals
 from nudge.coach.memory import SECTIONS as MEMORY_SECTIONS
 from nudge.coach.memory import parse_memory
-from nudge.coach.prompts import ANSWER_RULE, RULE, ago, clip, estimate, fence, heartbeat_prompt, tag_of
+from nudge.coach.prompts import ANSWER_RULE, RULE, WISHES, Prompt, ago, clip, estimate, fence, heartbeat_prompt, tag_of
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
@@ -28,6 +28,13 @@ def template(name: str) -> str:
 TEMPLATES = DocumentTexts(template("GOALS"), template("MEMORY"), template("AGENTS"), template("HEARTBEAT"))
 
 
+def asked(
+    documents: DocumentTexts, state: CoachState, due: tuple[DueReminder, ...] = (), now: Instant = NOW, *told: Told
+) -> Prompt:
+    facts = CoachFacts(now, Purpose.HEARTBEAT, Targets(), state=state, due_reminders=due, told_today=told)
+    return heartbeat_prompt(documents, facts)
+
+
 def test_the_message_follows_the_template_to_the_letter() -> None:
     state = CoachState(
         last_user_message=Instant(NOW - 35 * MINUTE),
@@ -39,7 +46,7 @@ def test_the_message_follows_the_template_to_the_letter() -> None:
     )
     due = (DueReminder("r1", "Reply to Mary", Instant(NOW - 15 * MINUTE)),)
     documents = DocumentTexts("goals text", "memory text", "You are kind.", "1. Look.")
-    prompt = heartbeat_prompt(documents, state, due, NOW, Targets())
+    prompt = asked(documents, state, due, NOW)
     reminder = "- Reply to Mary (due 2026-02-18 14:00)"
     assert (
         prompt.message
@@ -58,46 +65,78 @@ Quiet mode until: 2026-02-18 15:15
 --- MEMORY.md ---
 {fence("memory text")}
 
---- Due reminders ---
+--- What you sent unasked today, and what came of it ---
+{fence("(nothing)")}
+
+--- Reminders that are due or have no answer yet ---
 {fence(reminder)}
 
 --- HEARTBEAT.md (evaluation checklist) ---
 1. Look.
 
-Based on all context above, decide:
-1. Should you send a message right now? If yes, write it.
-2. Should you update any state? If yes, specify what.
-3. If no action needed, output exactly: HEARTBEAT_OK
-
-Respond in this JSON format:
-{{"action": "message"|"heartbeat_ok"|"state_update", "message": "...", "state_updates": {{...}}}}"""
+Decide now: does a message help them at this moment? If in doubt, say nothing (heartbeat_ok)."""
     )
     assert prompt.system == f"You are kind.\n\n{RULE}\n\n{ANSWER_RULE}"
 
 
+def test_it_says_which_messages_went_out_today_and_what_came_of_them() -> None:
+    told = (
+        Told(Instant(NOW - 5 * HOUR), "briefing", "First today: the draft.", "no answer"),
+        Told(Instant(NOW - HOUR), "heartbeat", "Still the draft?\nOr a walk?", "they pressed Done"),
+    )
+    message = asked(TEMPLATES, CoachState(), (), NOW, *told).message
+    lines = (
+        "- 09:15 briefing: First today: the draft. (no answer)\n"
+        "- 13:15 heartbeat: Still the draft? Or a walk? (they pressed Done)"
+    )
+    assert fence(lines) in message
+
+
+def test_what_the_person_asked_for_is_to_be_followed_and_not_material() -> None:
+    memory = (
+        "# Memory\n\n## Preferences\n- Don't message about sleep\n- [Corrections]\n\n## Observed Patterns\n- Tired\n"
+    )
+    prompt = asked(DocumentTexts(memory=memory), CoachState())
+    assert prompt.system.endswith(f"{WISHES}\n- Don't message about sleep")
+    assert "Don't message" not in prompt.message
+    assert fence("# Memory\n\n## Observed Patterns\n- Tired") in prompt.message
+
+
+def test_the_templates_blanks_are_not_sent() -> None:
+    prompt = asked(TEMPLATES, CoachState())
+    assert "[" not in prompt.system + prompt.message
+    assert "## Today" not in prompt.message
+    assert "Sleep: In bed by 1am" in prompt.message
+
+
+def test_nothing_asks_for_a_bare_word_where_a_form_is_given() -> None:
+    prompt = asked(TEMPLATES, CoachState())
+    assert "HEARTBEAT_OK" not in prompt.system + prompt.message
+
+
 def test_a_first_day_has_nothing_to_tell() -> None:
-    message = heartbeat_prompt(TEMPLATES, CoachState(), (), NOW, Targets()).message
+    message = asked(TEMPLATES, CoachState(), (), NOW).message
     assert "Last user message: none yet (never)\nLast activity ping: none yet (never)\n" in message
     assert "Quiet mode until: not set\n" in message
     assert fence("(none)") in message
 
 
 def test_a_quiet_time_that_is_over_is_not_set() -> None:
-    message = heartbeat_prompt(TEMPLATES, CoachState(quiet_until=NOW), (), NOW, Targets()).message
+    message = asked(TEMPLATES, CoachState(quiet_until=NOW), (), NOW).message
     assert "Quiet mode until: not set\n" in message
 
 
 def test_the_templates_make_a_prompt_of_at_most_2100_tokens() -> None:
     due = (DueReminder("r1", "Reply to Mary about the paper", NOW), DueReminder("r2", "Book the train to Ottawa", NOW))
     state = CoachState(last_user_message=NOW, last_activity=NOW, quiet_until=NOW)
-    prompt = heartbeat_prompt(TEMPLATES, state, due, NOW, Targets())
+    prompt = asked(TEMPLATES, state, due, NOW)
     assert prompt.tokens <= 2_100
     assert "<!--" not in prompt.system + prompt.message
 
 
 def test_the_system_part_stays_the_same_from_call_to_call() -> None:
-    one = heartbeat_prompt(TEMPLATES, CoachState(), (), NOW, Targets())
-    two = heartbeat_prompt(TEMPLATES, CoachState(proactive_today=3), (), Instant(NOW + HOUR), Targets())
+    one = asked(TEMPLATES, CoachState(), (), NOW)
+    two = asked(TEMPLATES, CoachState(proactive_today=3), (), Instant(NOW + HOUR))
     assert one.system == two.system
     assert one.message != two.message
     assert one.message.partition("--- GOALS.md ---")[2] == two.message.partition("--- GOALS.md ---")[2]
@@ -115,15 +154,15 @@ def test_the_system_part_stays_the_same_from_call_to_call() -> None:
 def test_no_document_pushes_the_prompt_over_the_cap(sizes: list[tuple[str, int]]) -> None:
     texts = [piece * count for piece, count in sizes]
     due = (DueReminder("r", texts[4], NOW),)
-    prompt = heartbeat_prompt(DocumentTexts(*texts[:4]), CoachState(), due, NOW, Targets())
+    prompt = asked(DocumentTexts(*texts[:4]), CoachState(), due, NOW)
     assert prompt.tokens <= 4_000
-    assert prompt.message.endswith('"state_updates": {...}}')
+    assert prompt.message.endswith("(heartbeat_ok).")
     (prompt.system + prompt.message).encode()
 
 
 def test_a_long_memory_keeps_its_beginning_and_its_end() -> None:
     memory = "FIRST\n" + "a line of many words\n" * 2_000 + "LAST"
-    message = heartbeat_prompt(DocumentTexts(memory=memory), CoachState(), (), NOW, Targets()).message
+    message = asked(DocumentTexts(memory=memory), CoachState(), (), NOW).message
     assert "FIRST\n" in message
     assert "[… shortened …]" in message
     assert "\nLAST\n</data-" in message
@@ -188,12 +227,12 @@ FORGERIES = [
 def test_what_a_document_says_stays_inside_its_fence(forgery: str) -> None:
     documents = DocumentTexts(goals=forgery, memory=forgery, checklist="1. Look.")
     due = (DueReminder("r", forgery, NOW),)
-    message = heartbeat_prompt(documents, CoachState(), due, NOW, Targets()).message
+    message = asked(documents, CoachState(), due, NOW).message
     outside = re.sub(r"<data-(\w+)>\n.*?\n</data-\1>", "", message, flags=re.DOTALL)
     assert outside == re.sub(
         r"<data-(\w+)>\n.*?\n</data-\1>",
         "",
-        heartbeat_prompt(DocumentTexts(checklist="1. Look."), CoachState(), (), NOW, Targets()).message,
+        asked(DocumentTexts(checklist="1. Look."), CoachState(), (), NOW).message,
         flags=re.DOTALL,
     )
 

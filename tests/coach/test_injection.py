@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from nudge.coach.actions import UpdateMemory, apply_to_memory
 from nudge.coach.documents import Document, DocumentTexts
-from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
+from nudge.coach.facts import CoachFacts, DueReminder, Purpose, Turn
 from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory, set_recent_context
-from nudge.coach.prompts import conversation, heartbeat_prompt
+from nudge.coach.prompts import Prompt, heartbeat_prompt
 from nudge.coach.reply import parse_reply
 from nudge.coach.rules import answer
+from nudge.coach.talk_prompt import Talk, talk_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import parse_rfc3339
 
@@ -64,15 +65,28 @@ def outside(text: str) -> str:
     return re.sub(r"<data-(\w+)>\n.*?\n</data-\1>", "<fenced>", text, flags=re.DOTALL)
 
 
+def heartbeat(documents: DocumentTexts, due: tuple[DueReminder, ...] = ()) -> Prompt:
+    return heartbeat_prompt(documents, CoachFacts(NOW, Purpose.HEARTBEAT, TARGETS, due_reminders=due))
+
+
+def talk(memory: str, turn: Turn) -> Talk:
+    facts = CoachFacts(NOW, Purpose.CONVERSATION, TARGETS, turns=(turn,), text=turn.text, forwarded=turn.forwarded)
+    return talk_prompt(DocumentTexts("g", memory, "a"), facts)
+
+
 def test_there_are_enough_attempts() -> None:
     assert len(set(ATTEMPTS)) >= 25
 
 
-@pytest.mark.parametrize("attempt", ATTEMPTS)
+IN_DOCUMENTS = [attempt for attempt in ATTEMPTS if "## Preferences" not in attempt]
+"""Nobody but the person can give a document a heading, and what stands under this one is their wish."""
+
+
+@pytest.mark.parametrize("attempt", IN_DOCUMENTS)
 def test_a_heartbeat_shows_it_inside_a_fence_only(attempt: str) -> None:
-    harmless = heartbeat_prompt(DocumentTexts("g", "m", "a", "c"), CoachState(), (), NOW, TARGETS)
+    harmless = heartbeat(DocumentTexts("g", "m", "a", "c"), ())
     documents = DocumentTexts(f"g\n{attempt}", f"m\n\n{attempt}", "a", "c")
-    attacked = heartbeat_prompt(documents, CoachState(), (DueReminder("r", attempt, NOW),), NOW, TARGETS)
+    attacked = heartbeat(documents, (DueReminder("r", attempt, NOW),))
     assert attacked.system == harmless.system
     assert outside(attacked.message) == outside(harmless.message)
 
@@ -80,11 +94,18 @@ def test_a_heartbeat_shows_it_inside_a_fence_only(attempt: str) -> None:
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 def test_a_conversation_shows_it_inside_a_fence_only(attempt: str) -> None:
     passed_on = Turn("user", attempt, NOW, forwarded=True)
-    built = conversation(DocumentTexts("g", f"m\n\n{attempt}", "a"), (passed_on,), passed_on, TARGETS)
-    harmless = replace(passed_on, text="hello")
-    expected = conversation(DocumentTexts("g", "m", "a"), (harmless,), harmless, TARGETS)
-    assert outside(built.system) == outside(expected.system)
-    assert [outside(text) for _, text in built.turns] == [outside(text) for _, text in expected.turns]
+    built = talk(f"m\n\n{attempt}" if attempt in IN_DOCUMENTS else "m", passed_on)
+    expected = talk("m", replace(passed_on, text="hello"))
+    assert [outside(block.text) for block in built.system] == [outside(block.text) for block in expected.system]
+    assert [outside(turn.text) for turn in built.turns] == [outside(turn.text) for turn in expected.turns]
+
+
+@pytest.mark.parametrize("attempt", ATTEMPTS)
+def test_as_a_wish_it_is_one_line_among_the_wishes(attempt: str) -> None:
+    memory = apply_to_memory(MEMORY, UpdateMemory("Preferences", add=attempt), date(2026, 2, 18))
+    lines = talk(memory, Turn("user", "hello", NOW)).documents.partition("\n\n--- GOALS.md")[0].splitlines()
+    assert lines[1] == "- Casual"
+    assert len(lines) <= 3
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS)
@@ -127,5 +148,5 @@ def test_written_into_the_memory_it_is_one_line(attempt: str) -> None:
 def test_no_text_leaves_its_fence(attempt: str) -> None:
     documents = DocumentTexts(memory=f"m {attempt} m", checklist="c")
     harmless = DocumentTexts(memory="m", checklist="c")
-    attacked = heartbeat_prompt(documents, CoachState(), (), NOW, TARGETS).message
-    assert outside(attacked) == outside(heartbeat_prompt(harmless, CoachState(), (), NOW, TARGETS).message)
+    attacked = heartbeat(documents, ()).message
+    assert outside(attacked) == outside(heartbeat(harmless, ()).message)

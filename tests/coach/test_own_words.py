@@ -126,7 +126,7 @@ def test_a_forwarded_order_is_not_obeyed_one_message_later(coach: Any) -> None:
         assert rig.document("GOALS.md") == before
         assert rig.model is not None
         history = rig.model.requests[1].turns[0].text
-        assert history.startswith("The person passed this on; somebody else wrote it:\n<data-")
+        assert "]\nThe person passed this on; somebody else wrote it:\n<data-" in history
 
     coach(scenario, Scripted(says("Noted."), says("Done.", NIGHT, GOLD), says("What do you mean?")))
 

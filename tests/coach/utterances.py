@@ -1,8 +1,8 @@
 """What people say to a coach without a model, and what must follow. Written before the code that reads it.
 
-It is Wednesday 2026-02-18, noon in Toronto. GOALS.md has two lines for today (Write the intro, Book the dentist), one for
-the week (Finish chapter two) and one for the quarter (Write every weekday). Three reminders are set:
-stretch (weekdays at 15:00), call Mum (Friday at 17:00), take the pills (every day at 21:00, set last).
+It is Wednesday 2026-02-18, noon in Toronto. GOALS.md has two lines for today (Write the intro, Book the dentist), one
+for the week (Finish chapter two) and one for the quarter (Write every weekday). Three reminders are set: stretch
+(weekdays at 15:00), call Mum (Friday at 17:00), take the pills (every day at 21:00, set last).
 
 A key says what changes, and behind the bar what the answer contains (`a/b` means one of them):
 

@@ -10,12 +10,12 @@ from typing import Any
 
 from nudge.clock import SystemClock
 from nudge.gateway.app import Gateway, GatewayOptions
-from nudge.gateway.log import LoggedCall
 from nudge.gateway.server import bound, serving
 from nudge.gateway.upstream import Upstreams
 from nudge.home.prices import load_prices
 from nudge.queue.agents import Agent
 from nudge.spending.budgets import SpendingPlan
+from nudge.spending.call_log import LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.stores.open import open_store

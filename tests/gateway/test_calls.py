@@ -160,7 +160,7 @@ SEARCH = {"type": "web_search_20250305", "name": "web_search", "max_uses": 3}
     [
         pytest.param({"messages": [{"role": "user", "content": "word " * 1_000}]}, 1_000, 3_000, id="text"),
         pytest.param({"messages": [{"role": "user", "content": [IMAGE]}]}, 5_000, 5_200, id="an image by what it is"),
-        pytest.param({"tools": [SEARCH]}, 45_000, 46_500, id="what searches bring"),
+        pytest.param({"tools": [SEARCH]}, 30_000, 31_500, id="what searches bring"),
         pytest.param({"conversation": "conv_1"}, 400_000, 401_000, id="a conversation that the service keeps"),
     ],
 )

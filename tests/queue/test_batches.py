@@ -275,3 +275,27 @@ def test_a_store_that_refuses_is_tried_again_and_nothing_is_written_meanwhile(in
         assert await fired(store) == [f"t{n}" for n in range(5)]
 
     in_store(scenario)
+
+
+def test_a_store_that_refuses_for_hours_is_no_spinning_timer(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await store.agents.add(Agent("coach", "coach", NOON))
+
+        async def alone(firing: Firing) -> None:
+            await note(firing)
+
+        await store.timers.set(timer("x", kind="alone"))
+
+        def probe(statement: str) -> None:
+            if clock.now() < NOON + HOUR and statement == "timers_take_held":
+                raise StoreError("The disk is full.")
+
+        store.database.probe = probe
+        dispatcher = Dispatcher(store, clock, {"alone": alone}, owner="d")
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(3700)
+        dispatcher.stop()
+        await running
+        assert await fired(store) == ["x"]
+
+    in_store(scenario)

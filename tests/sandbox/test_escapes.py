@@ -19,6 +19,7 @@ import pytest
 from nudge.sandbox.choose import candidates, unconfined
 from nudge.sandbox.landlock import landlock, version
 from nudge.worker.sandbox import Ending, Job, Limits, Ran, Sandbox
+from tests.cli.cli import until
 
 pytestmark = [
     pytest.mark.process,
@@ -88,6 +89,8 @@ ESCAPES = {
     "shares memory with another program": python(_LIBC + "assert libc.shmget({shared}, 8, 0) >= 0"),
     "reads the kernel's keys": python("import platform\n" + _LIBC + "assert libc.syscall({keyctl}, 0, -3, 1) > 0"),
 }
+TRACING = {"traces another process", "reads another process's memory"}
+YAMA = Path("/proc/sys/kernel/yama/ptrace_scope")
 AS_ROOT = {
     "mounts": "unshare -m mount -t tmpfs none /mnt && echo {word}",
     "makes a device": "rm -f zero; mknod zero c 1 5 && head -c1 zero >/dev/null && echo {word}",
@@ -186,6 +189,8 @@ def sandbox(request: pytest.FixtureRequest) -> Sandbox:
 def test_without_a_sandbox_it_works(escape: str, world: tuple[Path, dict[str, str]]) -> None:
     if escape in AS_ROOT and not ROOT:
         pytest.skip("only root can do this")
+    if escape in TRACING and not ROOT and YAMA.exists() and YAMA.read_text().strip() != "0":
+        pytest.skip("this kernel lets nobody but root trace another process")
     folder, names = world
     ran = run(unconfined(), filled((ESCAPES | AS_ROOT)[escape], names), folder)
     assert WORD in ran.output, ran.output
@@ -278,6 +283,23 @@ def test_a_cancelled_command_is_gone(sandbox: Sandbox, tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert not living(tmp_path)
+
+
+@pytest.mark.parametrize("place", ["bubblewrap", "landlock", "none"])
+def test_if_nudge_is_killed_its_commands_end(place: str, tmp_path: Path) -> None:
+    if place in SANDBOXES and SANDBOXES[place][1]:
+        pytest.skip(SANDBOXES[place][1])
+    command = "touch begun; setsid sleep 616 & setsid env -i NUDGE_TEST=$NUDGE_TEST sleep 617; wait"
+    code = (
+        "import asyncio, sys\nfrom pathlib import Path\nfrom nudge.sandbox.choose import choose\n"
+        "from nudge.worker.sandbox import Job\n"
+        f"job = Job({command!r}, Path({str(tmp_path)!r}), environment={{'NUDGE_TEST': {str(tmp_path)!r}}})\n"
+        f"asyncio.run(choose({place!r}).run(job))\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as nudge:
+        until(lambda: (tmp_path / "begun").exists() and len(living(tmp_path)) >= 3, "the command runs")
+        nudge.kill()
+    until(lambda: not living(tmp_path), "everything has ended")
 
 
 def test_no_secret_is_in_the_environment(sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

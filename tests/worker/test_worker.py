@@ -39,6 +39,7 @@ TOOLS = {
     "append": ("path", "text"),
     "ask_person": ("question",),
     "report": ("text",),
+    "sleep": (),
 }
 
 
@@ -111,6 +112,9 @@ class Toolbox:
                 )
                 await self._store.questions.put(question)
                 return Done("asked", waits=True)
+            case "sleep":
+                await self._clock.sleep(600)
+                return Done("slept")
             case "report":
                 return Done("reported", ends=given["text"])
         return Done("no such tool", is_error=True)
@@ -369,3 +373,24 @@ def test_cancelled_and_resumed() -> None:
         assert (await place.session()).status is SessionStatus.DONE
 
     office(scenario, model)
+
+
+def test_a_breaker_cancels_the_tool_that_runs_and_the_work_goes_on_the_next_day() -> None:
+    model = OfflineModel(reply(use(1, "sleep")), default=reply("Done."))
+
+    async def scenario(place: Office) -> None:
+        await place.give("Wait.")
+        await place.passes(10)
+        assert place.folder.ran == ["t1"]
+        async with place.spending.hold(AGENT, input_bound=1_000, max_tokens=1_000) as hold:
+            hold.settle({"input_tokens": 400_000, "output_tokens": 0})
+        assert (await place.spending.state(AGENT, place.clock.now())).state.value == "budget_exceeded"
+        await place.passes(1)
+        timer = await place.store.timers.get(AGENT, KIND)
+        assert timer is not None
+        assert timer.due_at > place.clock.now() + 3600 * SECOND
+        await place.passes(24 * 3600)
+        assert place.folder.ran == ["t1", "t1"]
+        assert place.reports == [("person", "Done.")]
+
+    office(scenario, model, budget=14)

@@ -82,6 +82,7 @@ class Gate:
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
+        care = await self._store.records.get(agent, CARE)
         own_silence = None
         if candidate is None or candidate.own_idea:
             own_silence = await self._store.records.get(agent, SELF_QUIET)
@@ -96,7 +97,7 @@ class Gate:
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
             self_quiet_until=own_silence,
-            care_until=await self._store.records.get(agent, CARE),
+            care_until=care,
             preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
             critical_used=row.budget.refill(now).critical_used,
             tz=person.zone,

@@ -81,9 +81,10 @@ _LONGEST_ROW = 100
 _WRITING = "write|text|message|ping|nudge|disturb|bother|contact|bug|nag|interrupt|talk|call|send"
 _ING = "writing|texting|messaging|pinging|nudging|disturbing|bothering|bugging|nagging|talking|spamming|sending"
 _ADV = "-|really|very|super|so|pretty|quite|kinda|a|still|now|currently|too|just|totally -|bit|little"
-_AT =
+_AT = (
     " "
-        "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
+    "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
+)
 _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
     (RestraintKind.BACK, 0, (
         "back", "i am -|all|now back -|now|again|at -|my|the -|desk|work",

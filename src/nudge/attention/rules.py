@@ -3,8 +3,8 @@
 One pure function, used by every path that can reach the person. The rules are checked in a fixed order. The first that
 objects decides, and is recorded:
 
-    silent task → preference → trouble → quiet hours → quiet mode, "leave me alone" → the coach's own silence → conversation
-    → repeated, bedtime limit → one ping per run → busy → bucket with look-ahead reserve
+    silent task → preference → trouble → quiet hours → quiet mode, "leave me alone" → the coach's own silence
+    → conversation → repeated, bedtime limit → one ping per run → busy → bucket with look-ahead reserve
 
 `critical` passes the last three only. A refusal costs nothing. A reply to the person is not a ping: it is free and
 always goes out.
@@ -168,8 +168,8 @@ class Attention:
 
     `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
     current time. `bedtime_sent` is this night's count, `critical_used` this day's. `self_quiet_until` is how long the
-    coach wants to say nothing of its own; what the person asked for comes all the same. Until `care_until` nothing reaches
-    them but the reminders they set: they said that they are in trouble. `preferences` are the person's,
+    coach wants to say nothing of its own; what the person asked for comes all the same. Until `care_until` nothing
+    reaches them but the reminders they set: they said that they are in trouble. `preferences` are the person's,
     in words. Times are aware datetimes or instants, `tz` a zone or its name.
     """
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import date, timedelta, tzinfo
-from typing import Any
+from datetime import tzinfo
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json, painted
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
-from nudge.spending.budgets import Budgets, SpendingStatus
+from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
+from nudge.spending.burn import Forecast
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import format_money
 from nudge.spending.store import DaySpent, UsageTotal
@@ -26,7 +26,9 @@ def bar(meter: Meter, colour: bool) -> str:
     return painted("█" * filled, meter.colour.value, colour and filled > 0) + "░" * (BAR_WIDTH - filled)
 
 
-def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: bool) -> list[str]:
+def budget_lines(
+    status: SpendingStatus, zone: tzinfo, now: Instant, colour: bool, forecast: Forecast | None = None
+) -> list[str]:
     lines = []
     if status.banner:
         lines.append(painted(status.banner, "red", colour))
@@ -35,6 +37,10 @@ def budget_lines(status: SpendingStatus, zone: tzinfo, now: Instant, colour: boo
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")
     lines.append(f"Refreshes {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
+    for what, at in ends:
+        if at is not None:
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at the present rate, {distance(at, now)}.")
     return lines
 
 
@@ -61,64 +67,6 @@ def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzi
     return lines
 
 
-def budget_json(status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] | None, zone: tzinfo) -> dict[str, Any]:
-    """`totals` come with the detail: amounts are micro-dollars."""
-    shown = {
-        "agent": status.agent,
-        **status.public(),
-        "refresh_at": rfc3339(status.refresh_at, zone),
-        "renews_at": rfc3339(status.window_ends, zone),
-        "tier": tier,
-    }
-    if totals is None:
-        return shown
-    window = status.window
-    return {
-        **shown,
-        "detail": {
-            "unit": "micro-dollars",
-            "day": {"limit": status.meter.limit, "spent": status.meter.spent, "held": status.held},
-            "window": {
-                "limit": window.limit,
-                "spent": window.committed,
-                "held": window.held,
-                "topped_up": status.topped_up,
-                "overrun": status.overrun,
-                "starts_at": rfc3339(status.window_starts, zone),
-            },
-            "usage": [
-                {
-                    "purpose": total.purpose,
-                    "model": total.model,
-                    "calls": total.calls,
-                    "input": total.use.input,
-                    "output": total.use.output,
-                    "cache_read": total.use.cache_read,
-                    "cache_write": total.use.cache_write,
-                    "cost": total.cost,
-                    "known_price": total.known_price,
-                    "assumed": total.assumed,
-                }
-                for total in totals
-            ],
-        },
-    }
-
-
-def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
-    """The days from the first that is known to today. One that nobody touched had nothing spent on it."""
-    known = {one.day: one for one in days}
-    first = min(known, default=today)
-    span = (today - first).days + 1
-    wanted = [first + timedelta(days=number) for number in range(max(span, 1))]
-    return [known.get(day) or DaySpent(day, 0, 0, 0, 0) for day in wanted]
-
-
-def day_meter(day: DaySpent) -> Meter:
-    """A day without an allowance of its own was not used at all, rather than used up."""
-    return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)
-
-
 def history_line(day: DaySpent, detail: bool, colour: bool) -> str:
     meter = day_meter(day)
     line = f"{day.day.isoformat()}  {bar(meter, colour)}  {meter.percent:>3}%"
@@ -142,23 +90,23 @@ async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
 def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:
     """Change something if there is something to change, then say how it stands."""
 
-    async def work(store: SqlStore) -> tuple[SpendingStatus, Sequence[UsageTotal], str]:
+    async def work(store: SqlStore) -> tuple[SpendingStatus, Forecast, Sequence[UsageTotal], str]:
         budgets = await budgets_of(store, context, args.agent)
         if change:
             await change(budgets)
         status = await budgets.status(args.agent, context.now)
         totals = await store.usage.totals(args.agent, status.window_starts, status.window_ends) if detail else ()
-        return status, totals, budgets.plan.tier
+        return status, await budgets.forecast(status, context.now), totals, budgets.plan.tier
 
-    status, totals, tier = context.with_store(work)
+    status, forecast, totals, tier = context.with_store(work)
     if change:
         context.poke()
         until = clock_time(status.window_ends, context.zone, context.now)
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
-        out_json(budget_json(status, tier, totals if detail else None, context.zone))
+        out_json(budget_json(status, tier, totals if detail else None, context.zone, forecast))
         return
-    for line in budget_lines(status, context.zone, context.now, context.colour):
+    for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):

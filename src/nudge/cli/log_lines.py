@@ -1,4 +1,4 @@
-"""Outcomes and feed lines as lines of one log, and following it."""
+"""Outcomes, feed lines and the gateway's calls as lines of one log, and following it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nudge.instants import Instant, rfc3339
-from nudge.queue.outcomes import FeedLine, Outcome
+from nudge.instants import SECOND, Instant
+from nudge.queue.following import Following, Place
+from nudge.queue.outcomes import FeedLine, Outcome, feed_json, named, outcome_json
+from nudge.spending.call_log import LoggedCall
 from nudge.stores.store import SqlStore
 
 
@@ -28,65 +30,63 @@ def outcome_entry(row: Outcome) -> Entry:
     return Entry(row.at, row.id, row.agent, row.result.value, f"{text}  (#{row.id})", outcome_json(row))
 
 
-def named(row: Outcome) -> str:
-    """What it was, once: "heartbeat", "reminder r-a1b2c3", "reminder ci (r-a1b2c3)"."""
-    name = row.key.removeprefix(f"{row.kind}:")
-    given = row.detail.get("name")
-    return row.kind if name == row.kind else f"{row.kind} {given} ({name})" if given else f"{row.kind} {name}"
-
-
-def outcome_json(row: Outcome) -> dict[str, Any]:
-    return {
-        "type": "outcome",
-        "id": row.id,
-        "agent": row.agent,
-        "key": row.key,
-        "kind": row.kind,
-        "due_at": rfc3339(row.slot_at),
-        "at": rfc3339(row.at),
-        "result": row.result.value,
-        "reason": row.reason,
-        "final": row.final,
-        "detail": dict(row.detail),
-    }
-
-
 def feed_entry(line: FeedLine) -> Entry:
-    data = {"type": "feed", "id": line.id, "agent": line.agent, "kind": line.kind, "text": line.text}
-    return Entry(line.at, line.id, line.agent or "-", line.kind, line.text, data)
+    return Entry(line.at, line.id, line.agent or "-", line.kind, line.text, feed_json(line))
 
 
-_OVERLAP = 200
-"""A server numbers rows when they are written and shows them when they are committed, not always in the same order. So
-every look goes back so many numbers, and passes over what it knows."""
-_MOST = 5000
+def call_entry(call: LoggedCall) -> Entry:
+    """A call, at the time at which it ended. It says how if that was not by an answer."""
+    word = "call" if call.result == "done" else call.result
+    data = {
+        "type": "call",
+        "id": call.id,
+        "agent": call.agent,
+        "run": call.run,
+        "model": call.model,
+        "result": call.result,
+        "reason": call.reason,
+        "text": call.story,
+    }
+    return Entry(call.ended_at, 0, call.agent, word, f"{call.story}  ({call.id})", data)
+
+
+_MOST_CALLS = 5000
+_LATE = 10 * SECOND
+"""A call is written a moment after it ended: every look goes back so far, and passes over what it knows."""
 
 
 class Follow:
+    """The log from now on. `shown` names what was printed to begin with."""
+
     def __init__(self) -> None:
-        self._revision = 0
-        self._line = 0
-        self._outcomes: dict[int, int] = {}  # the revision of each that is known
-        self._lines: set[int] = set()
+        self._place = Place()
+        self._shown: set[tuple[str, int]] = set()
+        self._ended = Instant(0)
+        self._calls: set[str] = set()
 
     async def start(self, store: SqlStore) -> None:
         """From here on: what is there already is no news."""
-        self._revision = await store.outcomes.revision()
-        self._line = await store.feed.last_id()
-        await self.news(store)
+        self._place = await Following(store).end()
+        self._ended = Instant(max((call.ended_at for call in await store.calls.recent()), default=0))
+        await self._new_calls(store)
 
     def shown(self, outcomes: Iterable[Outcome], lines: Iterable[FeedLine]) -> None:
-        self._outcomes.update((row.id, row.revision) for row in outcomes)
-        self._lines.update(line.id for line in lines)
+        self._shown = {("outcome", row.revision) for row in outcomes} | {("feed", line.id) for line in lines}
 
     async def news(self, store: SqlStore) -> list[Entry]:
         """What is new or changed since the last look, by its time."""
-        outcomes = await store.outcomes.changed_after(self._revision - _OVERLAP, _MOST)
-        lines = await store.feed.after_id(self._line - _OVERLAP, limit=_MOST)
-        fresh = [outcome_entry(row) for row in outcomes if self._outcomes.get(row.id) != row.revision]
-        fresh += [feed_entry(line) for line in lines if line.id not in self._lines]
-        self._revision = max([self._revision, *(row.revision for row in outcomes)])
-        self._line = max([self._line, *(line.id for line in lines)])
-        self._outcomes = {row.id: row.revision for row in outcomes}
-        self._lines = {line.id for line in lines}
+        fresh = [call_entry(call) for call in await self._new_calls(store)]
+        for step in await Following(store).after(self._place):
+            self._place = step.place
+            if isinstance(step.news, Outcome) and ("outcome", step.news.revision) not in self._shown:
+                fresh.append(outcome_entry(step.news))
+            elif isinstance(step.news, FeedLine) and ("feed", step.news.id) not in self._shown:
+                fresh.append(feed_entry(step.news))
         return sorted(fresh, key=lambda entry: (entry.at, entry.order))
+
+    async def _new_calls(self, store: SqlStore) -> list[LoggedCall]:
+        found = await store.calls.ended_since(Instant(self._ended - _LATE), _MOST_CALLS)
+        new = [call for call in found if call.id not in self._calls]
+        self._ended = Instant(max([self._ended, *(call.ended_at for call in found)]))
+        self._calls = {call.id for call in found}
+        return new

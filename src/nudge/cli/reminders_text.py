@@ -6,11 +6,10 @@ Nothing of the rules is imported here at the top: `nudge reminder list` must be 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import tzinfo
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.render import clock_time, note, out, painted, span, table
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.redaction import HIDDEN
 
 if TYPE_CHECKING:
@@ -54,37 +53,6 @@ def _left(next_at: Instant | None, now: Instant) -> str:
     if next_at is None:
         return "-"
     return span(next_at - now) if next_at > now else "due"
-
-
-def listed_json(row: ListedReminder, zone: tzinfo) -> dict[str, Any]:
-    def time(instant: Instant | None) -> str | None:
-        return None if instant is None else rfc3339(instant, zone)
-
-    return {
-        "id": row.id,
-        "agent": row.agent,
-        "name": row.name,
-        "message": row.message,
-        "schedule_words": row.schedule_words,
-        "tz": row.tz,
-        "to_person": row.to_person,
-        "source": row.source,
-        "status": row.status,
-        "ended_reason": row.ended_reason,
-        "next_at": time(row.next_at),
-        "last_fired_at": time(row.last_fired_at),
-        "fire_count": row.fire_count,
-        "created_at": time(row.created_at),
-    }
-
-
-def timed_json(timed: Timed, zone: tzinfo) -> dict[str, Any]:
-    from nudge.reminders.definition import reminder_to_json
-    from nudge.reminders.text import schedule_words
-
-    next_at = None if timed.next_at is None else rfc3339(timed.next_at, zone)
-    words = schedule_words(timed.reminder)
-    return {**reminder_to_json(timed.reminder), "schedule_words": words, "next_at": next_at}
 
 
 def say_understood(word: str, timed: Timed, context: Context) -> None:

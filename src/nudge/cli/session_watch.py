@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nudge.cli.render import json_text, painted, shown
-from nudge.cli.session_text import COLOURS, lines_of, public, status_line
 from nudge.progress.store import Session
 from nudge.spending.budgets import Budgets
 from nudge.stores.store import SqlStore
+from nudge.worker.session_view import lines_of, public, status_line
 
+COLOURS = {"say": None, "call": "cyan", "ok": "grey", "error": "red", "nudge": "yellow", "heard": "blue"}
 _ERASE = "\r\x1b[K"
 
 

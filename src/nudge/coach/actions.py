@@ -1,4 +1,4 @@
-"""What a model may do in a conversation, besides talking: five actions, each checked before anything happens.
+"""What can be done for the person in a conversation, besides talking. Each action is checked before anything happens.
 
 An action is what the person asked for in other words. Whatever is not exactly of its form is refused with a reason; the
 texts that it carries become one plain line and can change nothing but the line they are.
@@ -22,16 +22,18 @@ from nudge.coach.judgment import check_state_updates
 from nudge.coach.memory import Commitment, add_commitment, add_line, same
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.coach.targets import Targets, set_target
+from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError
 from nudge.instants import DAY, Instant, to_datetime
 from nudge.phrases import Understood, understand, understand_duration
-from nudge.reminders.reminder import Source
+from nudge.reminders.reminder import ID, Source
 from nudge.text import is_blank
 
 LONGEST_LINE = 300
 MOST_LINES = 12
 MOST_ACTIONS = 5
 LONGEST_QUIET = 7 * DAY
+LONGEST_SNOOZE = 7 * DAY
 MEMORY_SECTIONS = (
     memory_document.PREFERENCES,
     memory_document.COMMITMENTS,
@@ -88,7 +90,45 @@ class SetState:
     updates: Mapping[str, Any]
 
 
-Action = UpdateMemory | UpdateGoals | AddReminder | SetQuiet | SetState
+@dataclass(frozen=True, slots=True)
+class MoveReminder:
+    """A reminder comes at another time from now on. `title` says in words which one `reminder` (its id) is."""
+
+    name: ClassVar[str] = "move_reminder"
+    reminder: str
+    title: str
+    when: str
+    understood: Understood
+
+
+@dataclass(frozen=True, slots=True)
+class SnoozeReminder:
+    """A reminder comes again after a while."""
+
+    name: ClassVar[str] = "snooze_reminder"
+    reminder: str
+    title: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelReminder:
+    name: ClassVar[str] = "cancel_reminder"
+    reminder: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompleteReminder:
+    """The person did what a reminder is about."""
+
+    name: ClassVar[str] = "complete_reminder"
+    reminder: str
+    title: str
+
+
+ReminderChange = MoveReminder | SnoozeReminder | CancelReminder | CompleteReminder
+Action = UpdateMemory | UpdateGoals | AddReminder | SetQuiet | SetState | ReminderChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +219,43 @@ def _reminder(raw: Mapping[str, Any], now: Instant, targets: Targets) -> AddRemi
         raise _RefusedError(str(error)) from None
 
 
+def _which(raw: Mapping[str, Any]) -> tuple[str, str]:
+    """The id and the words of a reminder. Whoever has only words looks the id up first."""
+    reminder = raw.get("reminder")
+    if not isinstance(reminder, str) or not ID.fullmatch(reminder):
+        raise _RefusedError("there is no such reminder")
+    return reminder, _line(raw.get("title"), "title")
+
+
+def _move(raw: Mapping[str, Any], now: Instant, targets: Targets) -> MoveReminder:
+    when = _line(raw.get("when"), "when")
+    try:
+        return MoveReminder(*_which(raw), when, understand(when, now, targets.zone))
+    except InvalidPhraseError as error:
+        raise _RefusedError(str(error)) from None
+
+
+def _snooze(raw: Mapping[str, Any], now: Instant, targets: Targets) -> SnoozeReminder:
+    words = _line(raw.get("duration"), "duration")
+    try:
+        length = understand_duration(words, now, targets.zone)
+    except InvalidPhraseError as error:
+        raise _RefusedError(str(error)) from None
+    if not 0 < length <= LONGEST_SNOOZE:
+        raise _RefusedError("a reminder can be snoozed for a week at most")
+    return SnoozeReminder(*_which(raw), length)
+
+
+def _cancel(raw: Mapping[str, Any], now: Instant, targets: Targets) -> CancelReminder:
+    del now, targets
+    return CancelReminder(*_which(raw))
+
+
+def _complete(raw: Mapping[str, Any], now: Instant, targets: Targets) -> CompleteReminder:
+    del now, targets
+    return CompleteReminder(*_which(raw))
+
+
 def _quiet(raw: Mapping[str, Any], now: Instant, targets: Targets) -> SetQuiet:
     words = _line(raw.get("duration"), "duration")
     if words.casefold() in ("off", "none", "0", "end", "over"):
@@ -231,6 +308,10 @@ _READERS: dict[str, tuple[frozenset[str], _Reader]] = {
     AddReminder.name: (frozenset({"text", "when"}), _reminder),
     SetQuiet.name: (frozenset({"duration"}), _quiet),
     SetState.name: (frozenset({"state_updates"}), _state),
+    MoveReminder.name: (frozenset({"reminder", "title", "when"}), _move),
+    SnoozeReminder.name: (frozenset({"reminder", "title", "duration"}), _snooze),
+    CancelReminder.name: (frozenset({"reminder", "title"}), _cancel),
+    CompleteReminder.name: (frozenset({"reminder", "title"}), _complete),
 }
 
 
@@ -304,6 +385,14 @@ def confirm(action: Action, now: Instant, targets: Targets, *, changed: bool = T
             return "Quiet is over; I may write again."
         case SetQuiet(until=until) if until is not None:
             return f"Quiet until {_when(until, now, targets)}. Write any time; I'll answer."
+        case MoveReminder(title=title, understood=understood):
+            return f"Moved: {title}. {understood.echo(now, targets.zone)}"
+        case SnoozeReminder(title=title, length=length):
+            return f"Again in {format_duration(length)}: {title}"
+        case CancelReminder(title=title):
+            return f"Cancelled: {title}"
+        case CompleteReminder(title=title):
+            return f"Done ✓ {title}"
         case SetState(updates=updates):
             until = updates.get("quiet_mode_until")
             return (
@@ -320,6 +409,10 @@ def explain(refused: RefusedAction) -> str:
         AddReminder.name: "set that reminder",
         SetQuiet.name: "set that quiet time",
         SetState.name: "set that",
+        MoveReminder.name: "move that reminder",
+        SnoozeReminder.name: "snooze that reminder",
+        CancelReminder.name: "cancel that reminder",
+        CompleteReminder.name: "mark that reminder as done",
     }.get(refused.name, "do all of that")
     return f"I couldn't {what}: {refused.reason.rstrip('.')}."
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias
 
 from nudge.backoff import Policy, delay, longest
@@ -18,10 +19,23 @@ from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
 from nudge.instants import MINUTE, SECOND, Instant, as_instant
-from nudge.model import Block, Model, ModelReply, ModelRequest, StopReason, Text, text_reply
+from nudge.model import (
+    Block,
+    Model,
+    ModelReply,
+    ModelRequest,
+    StopReason,
+    Text,
+    ToolChoice,
+    ToolResult,
+    ToolUse,
+    text_reply,
+    user,
+)
 from nudge.queue.records import Record, moment, moment_or_none
 from nudge.redaction import screen, screen_all
 from nudge.spending.budgets import SpendingStatus
+from nudge.spending.governor import Words
 
 log = logging.getLogger("nudge.answering")
 
@@ -32,11 +46,14 @@ OUTAGE = 45 * MINUTE
 PERSON_WAITS = 10.0
 """Seconds that a person waits for money which other calls hold. Then the rules answer."""
 
+MOST_ROUNDS = 6
+"""So often a model is asked for one message: five times it may call tools, then it answers."""
 _SLACK = MINUTE
 """Heartbeats are picked up some seconds late, and not always the same number of seconds."""
 
 Ask: TypeAlias = Callable[[], ModelRequest]
 """Puts a question into the words for a model. That takes a look at every document, so it is done only for a model."""
+UseTool: TypeAlias = Callable[[ToolUse], Awaitable[ToolResult]]
 RulesAnswer: TypeAlias = Mapping[str, Any] | str
 Rules: TypeAlias = Callable[[CoachFacts, Ask], RulesAnswer]
 ModelFor: TypeAlias = Callable[[CoachFacts], Model]
@@ -70,6 +87,7 @@ class Spender(Protocol):
         *,
         model: Model | None = None,
         patience: float | None = None,
+        words: Words | None = None,
     ) -> ModelReply:
         """Hold, ask, settle. Raises BudgetExhaustedError where the agent sleeps or the call does not fit, now or within
         `patience` seconds."""
@@ -144,9 +162,20 @@ class Answering:
         status = await self._spender.state(agent, now)
         return None if status.state.may_start_task else status.refresh_at
 
-    async def answer(self, agent: str, facts: CoachFacts, ask: Ask, now: Instant, *, waited_for: bool) -> Answer:
+    async def answer(
+        self,
+        agent: str,
+        facts: CoachFacts,
+        ask: Ask,
+        now: Instant,
+        *,
+        waited_for: bool,
+        use: UseTool | None = None,
+        words: Words | None = None,
+    ) -> Answer:
         """The answer to a question about these facts. `ask` puts it to a model, and is called only if one is asked.
-        `waited_for`: a person waits, so the rules answer at once where the model cannot.
+        `waited_for`: a person waits, so the rules answer at once where the model cannot. `use` runs the tools that the
+        model calls before it answers; `words` gets the answer while it is written.
 
         Otherwise a short outage raises what went wrong (try at the next heartbeat); one that has lasted for a heartbeat
         lets the rules answer. A key that is refused and a question that is not taken are outages too: they end when
@@ -161,7 +190,8 @@ class Answering:
         try:
             _respect_rest(outage, now)
             patience = PERSON_WAITS if waited_for else None
-            reply = await self._spender.call(agent, self._screened(ask()), now, model=model, patience=patience)
+            call = partial(self._spender.call, agent, model=model, patience=patience, words=words)
+            reply = await self._with_tools(call, ask(), now, use)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:
@@ -178,12 +208,37 @@ class Answering:
         if await self._store.records.get(agent, MODEL_OUTAGE) is not None:
             await self._store.records.delete(agent, MODEL_OUTAGE)
         data = None if reply.data is None else screen_all(reply.data, self._secrets)
-        return Answer(screen(reply.text, self._secrets), data, reply.model, reply.stop_reason)
+        return Answer(screen(reply.text, self._secrets).strip(), data, reply.model, reply.stop_reason)
+
+    async def _with_tools(
+        self, call: Callable[..., Awaitable[ModelReply]], request: ModelRequest, now: Instant, use: UseTool | None
+    ) -> ModelReply:
+        """Ask, run the tools that the model calls, and ask again with their results, until it answers. What it says
+        beside its calls is part of the answer. In the last round it has to answer."""
+        said: list[Text] = []
+        turns, rounds = request.turns, MOST_ROUNDS if use is not None else 1
+        for number in range(1, rounds + 1):
+            choice = ToolChoice.NONE if use is not None and number == rounds else request.tool_choice
+            name = request.attempt_id if number == 1 or not request.attempt_id else f"{request.attempt_id}:{number}"
+            asked = replace(request, turns=turns, attempt_id=name, tool_choice=choice)
+            reply = await call(self._screened(asked), now if number == 1 else None)
+            said += [Text(f"{reply.text.strip()}\n\n")] if reply.text.strip() else []
+            if use is None or not reply.tool_uses or number == rounds:
+                break
+            calls = [replace(one, input=screen_all(one.input, self._secrets)) for one in reply.tool_uses]
+            results = [await use(one) for one in calls]
+            results[-1] = replace(results[-1], cache=True)
+            turns = (*turns, reply.turn, user(*results))
+        if use is None:
+            return reply
+        return replace(reply, content=tuple(said))
 
     def _screened(self, request: ModelRequest) -> ModelRequest:
         """Without secrets, which a document of the person's may hold. What a model never reads it cannot repeat."""
 
         def clean(block: Block) -> Block:
+            if isinstance(block, ToolResult):
+                return replace(block, content=screen(block.content, self._secrets))
             return replace(block, text=screen(block.text, self._secrets)) if isinstance(block, Text) else block
 
         system = tuple(replace(block, text=screen(block.text, self._secrets)) for block in request.system)

@@ -175,7 +175,7 @@ class Briefings:
         agent, now = firing.timer.agent, firing.now
 
         def ask() -> ModelRequest:
-            prompt = briefing_prompt(self._facts.texts(agent), kind, now, self._facts.targets(agent), tone)
+            prompt = briefing_prompt(self._facts.texts(agent), kind, facts, tone)
             return ModelRequest(
                 Purpose.BRIEFING,
                 "",

@@ -57,19 +57,23 @@ def week_of(day: date) -> str:
 PLANS = {
     Briefing.MORNING: Plan(
         "morning briefing",
-        "Write the morning briefing: today's priorities from GOALS.md, most important first.",
+        "Write the morning briefing, two to four short lines: the one thing that matters most today and why it is "
+        "first, then what else is on the list, then what is due or overdue today. If the list for today is empty, ask "
+        "for the one thing today is about, with a suggestion from this week's goals. Leave out what is done.",
         clock=lambda targets: targets.wake_target,
         too_late=6 * HOUR,
     ),
     Briefing.BEDTIME: Plan(
         "bedtime message",
-        "Write one bedtime message. It is {tone}: one or two sentences, no lecture.",
+        "Write one bedtime message. It is {tone}: one or two sentences, no lecture, other words than the last ones. If "
+        "something is on their mind for tomorrow, offer to keep it until then.",
         clock=lambda targets: targets.bedtime_target,
         too_late=0,
     ),
     Briefing.WEEKLY_REVIEW: Plan(
         "weekly review",
-        "Write two or three sentences that open the day; the weekly review's questions follow.",
+        "Write two or three sentences that open the day and the weekly review: one thing from this week that you saw "
+        "and they may be glad about, then that the review follows. Ask nothing: the first question comes next.",
         clock=lambda targets: targets.review_time,
         too_late=DAY,
         falls_on=lambda day, targets: day.weekday() == targets.review_weekday,
@@ -77,7 +81,8 @@ PLANS = {
     ),
     Briefing.MONTHLY: Plan(
         "monthly goal check",
-        "It is the first of the month. Ask whether this quarter's goals still fit.",
+        "It is the first of the month. Name this quarter's goals in a line and ask whether they still fit, or which "
+        "one to let go. One question.",
         clock=lambda targets: time(19, 0),
         too_late=3 * DAY,
         falls_on=lambda day, targets: day.day == 1,

@@ -12,9 +12,14 @@ from nudge.attention.restraint import Requests
 from nudge.coach.actions import (
     Action,
     AddReminder,
+    CancelReminder,
+    CompleteReminder,
+    MoveReminder,
     RefusedAction,
+    ReminderChange,
     SetQuiet,
     SetState,
+    SnoozeReminder,
     UpdateGoals,
     UpdateMemory,
     apply_to_goals,
@@ -37,6 +42,8 @@ from nudge.errors import LostLeaseError, NotConfiguredError, NotFoundError, Nudg
 from nudge.instants import Instant, local_date, whole_seconds
 from nudge.queue.records import Record, fields, items, moment_or_none, text, texts, whole
 from nudge.queue.timers import Timer, talk_lane
+from nudge.reminders.definition import reminder_from_json, reminder_to_json
+from nudge.reminders.service import Timed
 from nudge.reminders.text import time_in_words
 from nudge.text import short
 
@@ -52,8 +59,8 @@ NOTHING = "There's nothing to undo."
 class Change:
     """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
     `noted` are the lines that went into MEMORY.md, by section; `at` is when a command did it. `before` is what the
-    person had asked for until then, where that changed. `were` are the reminders that it changed, as they were; `review`
-    is the weekly review before it ({} where there was none)."""
+    person had asked for until then, where that changed; `earlier` are the reminders that changed, as they were;
+    `review` is the weekly review before it ({} where there was none)."""
 
     what: str
     edits: tuple[Edit, ...] = ()
@@ -62,12 +69,13 @@ class Change:
     said: int | None = None
     noted: tuple[tuple[str, str], ...] = ()
     at: Instant | None = None
-    were: tuple[Mapping[str, Any], ...] = ()
+    earlier: tuple[Timed, ...] = ()
     review: Mapping[str, Any] | None = None
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.edits or self.reminders or self.before is not None or self.were or self.review is not None)
+        changed = self.edits or self.reminders or self.earlier
+        return not (changed or self.before is not None or self.review is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -78,7 +86,7 @@ class Change:
             "said": self.said,
             "noted": [list(line) for line in self.noted],
             "at": self.at,
-            "were": [dict(one) for one in self.were],
+            "earlier": [[reminder_to_json(one.reminder), one.next_at] for one in self.earlier],
             "review": None if self.review is None else dict(self.review),
         }
 
@@ -92,7 +100,10 @@ class Change:
             None if data["said"] is None else whole(data["said"]),
             tuple((text(section), text(line)) for section, line in items(data["noted"])),
             moment_or_none(data.get("at")),
-            tuple(fields(one) for one in data.get("were", ())),
+            tuple(
+                Timed(reminder_from_json(reminder), moment_or_none(next_at))
+                for reminder, next_at in items(data.get("earlier", []))
+            ),
             None if data.get("review") is None else fields(data["review"]),
         )
 
@@ -150,6 +161,7 @@ class Changes:
         unchanged: list[Action] = []
         refused: list[RefusedAction] = []
         reminders: list[str] = []
+        earlier_ones: list[Timed] = []
         requests: Requests | None = None
         for action in actions:
             if action in done:
@@ -169,6 +181,8 @@ class Changes:
                     texts[name] = changed
                 case AddReminder():
                     reminders.append(await self._remind(agent, action, now))
+                case MoveReminder() | SnoozeReminder() | CancelReminder() | CompleteReminder():
+                    earlier_ones.append(await self._change_reminder(agent, action, now))
                 case SetQuiet(until):
                     earlier = await self._requests.quiet(agent, until, now)
                     requests = requests or earlier
@@ -181,7 +195,9 @@ class Changes:
         targets = self._documents.targets(agent)
         what = " ".join(confirm(action, whole_seconds(now), targets) for action in effective)
         noted = tuple((one.section, one.add) for one in effective if isinstance(one, UpdateMemory) and one.add)
-        await self.remember(agent, Change(what, edits, tuple(reminders), requests, said, noted))
+        await self.remember(
+            agent, Change(what, edits, tuple(reminders), requests, said, noted, earlier=tuple(earlier_ones))
+        )
         return Done(tuple(done), tuple(unchanged), tuple(refused), tuple(edit.name for edit in edits), tuple(reminders))
 
     async def read(self, agent: str, name: str) -> str:
@@ -222,8 +238,7 @@ class Changes:
         now_true: list[str] = []
         for reminder in last.reminders:
             await self._reminders.forget(agent, reminder, now)
-        for one in last.were:
-            now_true.append(await self._put_back(agent, one, now))
+        now_true += [await self._put_back(agent, one, now) for one in reversed(last.earlier)]
         if last.before is not None:
             await self._requests.restore(agent, last.before, now)
             now_true.append(await self._restraint_now(agent, now))
@@ -234,10 +249,10 @@ class Changes:
         left = " and ".join(changed_since)
         return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {last.what}"
 
-    async def _put_back(self, agent: str, data: Mapping[str, Any], now: Instant) -> str:
+    async def _put_back(self, agent: str, earlier: Timed, now: Instant) -> str:
         """Put one reminder back; what is true now."""
         try:
-            timed = await self._reminders.put_back(agent, data, now)
+            timed = await self._reminders.restore(agent, earlier, now)
         except NotFoundError:
             return "The reminder is gone."
         title = short(timed.reminder.name or timed.reminder.message)
@@ -295,6 +310,26 @@ class Changes:
             raise
         except NudgeError as error:
             raise ActionFailedError(action, error.message.rstrip(".")) from error
+
+    async def _change_reminder(self, agent: str, action: ReminderChange, now: Instant) -> Timed:
+        """Do it. Returns the reminder as it was."""
+        try:
+            earlier = await self._reminders.as_it_is(agent, action.reminder)
+            match action:
+                case MoveReminder(understood=understood):
+                    await self._reminders.move(agent, action.reminder, understood, now)
+                case SnoozeReminder(length=length):
+                    await self._reminders.snooze(agent, action.reminder, length, now)
+                case CompleteReminder():
+                    await self._reminders.done(agent, action.reminder, now)
+                case CancelReminder():
+                    if not await self._reminders.forget(agent, action.reminder, now):
+                        raise UsageError("it is over already")
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            raise ActionFailedError(action, error.message.rstrip(".")) from error
+        return earlier
 
     async def _set_state(self, agent: str, action: SetState, now: Instant) -> None:
         targets = self._documents.targets(agent)

@@ -20,12 +20,14 @@ from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import TURNS, Conversation, as_turn
 from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
+from nudge.coach.drafts import Drafts
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.heartbeat import KIND as HEARTBEAT
 from nudge.coach.heartbeat import Heartbeat, Rhythm
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping
 from nudge.coach.inbound import Intake, Listener
 from nudge.coach.messages import REPLY, Pings, Replies
+from nudge.coach.model_talk import ModelTalk
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
@@ -34,6 +36,7 @@ from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
+from nudge.coach.tools import Tools
 from nudge.coach.wishes import carry_out
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
@@ -95,12 +98,14 @@ class Coach:
         self.requests = PersonRequests(store, gate)
         self.writes = DocumentWrites(store, documents, self.replies)
         self.changes = Changes(store, documents, self.writes, self.requests, self.reminders)
-        self.buttons = Buttons(store, self.reminders)
+        self.buttons = Buttons(store, self.reminders, documents.goals, self.changes.carry_out)
         self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
+        self.drafts = Drafts(options.secrets)
+        talk = ModelTalk(self.facts, answering, Tools(self), self.drafts)
         self.conversation = Conversation(
-            store, self.facts, answering, self.replies, self.changes, self.review, partial(carry_out, self)
+            store, talk, self.replies, self.changes, self.review, partial(carry_out, self), options.help_lines
         )
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)

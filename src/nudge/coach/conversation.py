@@ -14,50 +14,39 @@ from functools import wraps
 from typing import Any
 
 from nudge.attention.gate import CARE
-from nudge.attention.restraint import next_wake, recognise
+from nudge.attention.restraint import next_wake
 from nudge.clock import Clock
-from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
-from nudge.coach.answering import RULES, Answering
+from nudge.coach.actions import RefusedAction
 from nudge.coach.changes import ActionFailedError, Changes, Done
-from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
-from nudge.coach.facts import Turn as Said
 from nudge.coach.intents import TALK, Talk, Wish
 from nudge.coach.messages import Replies
+from nudge.coach.model_talk import ModelTalk
 from nudge.coach.own_words import (
     QUESTION,
     OpenQuestion,
     as_asked,
     is_unsure,
     question,
-    weigh,
     yes_or_no,
 )
-from nudge.coach.prompts import conversation
-from nudge.coach.reply import REPLY_SCHEMA, Reply, parse_reply
+from nudge.coach.reply import Reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
-from nudge.coach.small_talk import WISH, chat, feedback, recap
+from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.trouble import answer as trouble_answer
 from nudge.coach.trouble import in_trouble
 from nudge.coach.wishes import Asking
-from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
-from nudge.model import ModelRequest, Purpose, assistant, cached, user
 from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.firing import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
-from nudge.redaction import redact
 from nudge.text import without_quotes
 
 log = logging.getLogger("nudge.conversation")
 
 KIND = "turn"
-ANSWER_TOKENS = 1_000
-
-GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
-SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
 LEFT_AS_IT_WAS = "Okay, I left it as it was."
 ONLY_TEXT = "I can only read text so far. Could you type it?"
 LEFT_OUT = "(Part of your message looked like a key or a password, so I didn't keep it.)"
@@ -125,8 +114,7 @@ class Conversation:
     def __init__(
         self,
         store: CoachStore,
-        facts: FactReader,
-        answering: Answering,
+        talk: ModelTalk,
         replies: Replies,
         changes: Changes,
         review: ReviewTalk,
@@ -136,8 +124,7 @@ class Conversation:
         self._wishes = wishes
         self._help_lines = help_lines
         self._store = store
-        self._facts = facts
-        self._answering = answering
+        self._talk = talk
         self._replies = replies
         self._changes = changes
         self._review = review
@@ -147,7 +134,7 @@ class Conversation:
         agent, now = firing.timer.agent, firing.now
         heard = Heard.from_payload(firing.timer.payload)
         await self._changes.finish(agent, now)
-        facts = await self._facts.for_message(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
+        facts = await self._talk.facts(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
         step = None
         trouble = not heard.forwarded and in_trouble(without_quotes(heard.text))
         reply = self._care(facts) if trouble else await self._to_question(agent, heard, facts, now)
@@ -155,6 +142,7 @@ class Conversation:
             step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
             reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
+        self._talk.ended(agent)
         await self._changes.finish(agent, now)
 
     def _care(self, facts: CoachFacts) -> Reply:
@@ -176,44 +164,7 @@ class Conversation:
     async def _reply(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply:
         if _ATTACHMENT.fullmatch(heard.text):
             return Reply(ONLY_TEXT)
-
-        def ask() -> ModelRequest:
-            message = Said("user", heard.text, facts.now, heard.forwarded)
-            built = conversation(self._facts.texts(agent), facts.turns, message, facts.targets)
-            return ModelRequest(
-                Purpose.CONVERSATION,
-                "",
-                (cached(built.system),),
-                tuple(user(text) if role == "user" else assistant(text) for role, text in built.turns),
-                ANSWER_TOKENS,
-                schema=REPLY_SCHEMA,
-                attempt_id=f"{agent}:{turn_key(heard.number)}:{now}",
-            )
-
-        try:
-            answer = await self._answering.answer(agent, facts, ask, now, waited_for=True)
-        except (StoreError, LostLeaseError):
-            raise
-        except NudgeError as error:
-            log.error("no answer for %s: %s", agent, error)
-            return Reply(f"I can't answer right now. {redact(str(error))}")
-        except Exception:
-            log.exception("no answer for %s", agent)
-            return Reply(SORRY)
-        if answer.model == RULES and (wish := _wish(answer.content)) is not None and not heard.forwarded:
-            return Reply(str(answer.data["reply"]) if answer.data else "", wish=wish)
-        reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=heard.forwarded)
-        if not reply.well_formed:
-            log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
-            restrained = not heard.forwarded and recognise(heard.text) is not None
-            return Reply(chat(facts)[0] if restrained else GARBLED)
-        if heard.forwarded or answer.model == RULES:
-            return reply
-        if reply.actions:
-            weighed = weigh(reply.actions, facts, self._facts.texts(agent))
-            refused = (*reply.refused, *weighed.refused)
-            reply = replace(reply, actions=weighed.now, refused=refused, after_yes=weighed.after_yes)
-        return _with_feedback(reply, facts)
+        return await self._talk.reply(agent, facts, heard.number, now)
 
     async def _settle(self, firing: Firing, heard: Heard, facts: CoachFacts, reply: Reply, step: Step | None) -> None:
         """Write it all. An action that turns out to be impossible is left out, and the person is told why."""
@@ -289,18 +240,3 @@ class Conversation:
         told = replace(reply, actions=done.actions, refused=(*reply.refused, *done.refused))
         shown = told.shown(facts.now, facts.targets, done.unchanged)
         return shown or ("" if reply.after_yes else "I couldn't do that.")
-
-
-def _wish(content: Mapping[str, Any] | str) -> Wish | None:
-    """The wish in what the rules answered."""
-    found = content.get(WISH) if isinstance(content, Mapping) else None
-    return Wish.from_json(found) if found else None
-
-
-def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
-    """ "Don't message me about X" lands in Preferences also where the model only said that it would."""
-    if any(isinstance(action, UpdateMemory) for action in reply.actions):
-        return reply
-    said = replace(facts, text=without_quotes(facts.text))
-    actions, _ = read_actions(feedback(said), facts.now, facts.targets)
-    return replace(reply, actions=(*reply.actions, *actions))

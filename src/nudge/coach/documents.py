@@ -140,6 +140,8 @@ _KEPT = 32
 """How many parsed texts are kept: every heartbeat reads the same four documents."""
 
 _BRACKETS = re.compile(r"\[[^\[\]]*\](?![(\[:])")
+_UNDATED = re.compile(r" — Last updated: \[date\]")
+_GAPS = re.compile(r"(?:\r?\n){3,}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u0085\u2028\u2029]+")
 
 
@@ -302,6 +304,35 @@ def without_comments(text: str) -> str:
             done += 1
     parts.append(document.slice(done, len(document.lines)))
     return readable("".join(parts).strip("\r\n"))
+
+
+@lru_cache(maxsize=_KEPT)
+def filled_in(text: str, leave_out: tuple[str, ...] = ()) -> str:
+    """The text as a model reads it: without comments, the template's blanks, headings with nothing under them, and the
+    sections that are named. A text that is too long to parse stays as it is.
+
+    >>> filled_in("# Goals — Last updated: [date]\\n\\n## Today\\n1. Write\\n2. [Second]\\n\\n## People\\n- [Name]\\n")
+    '# Goals\\n\\n## Today\\n1. Write'
+    """
+    shown = without_comments(text)
+    if too_long(shown):
+        return shown
+    document = Document.parse(shown)
+    left_out = {section_key(name) for name in leave_out}
+    gone: set[int] = set()
+    for section in document.sections:
+        if section_key(section.title) in left_out:
+            gone.update(range(section.start, section.end))
+    for block in document.blocks:
+        words = document._item(block).text if block.kind is Kind.ITEM else document.slice(block.start, block.end)
+        if block.kind in (Kind.ITEM, Kind.PARAGRAPH) and is_placeholder(words):
+            gone.update(range(block.start, block.end))
+    kept = "".join("" if n in gone else _UNDATED.sub("", line) for n, line in enumerate(document.lines))
+    document = Document.parse(kept)
+    empty = [one for one in document.sections if not document.slice(one.body, one.end).strip()]
+    gone = {number for one in empty for number in range(one.start, one.end)}
+    kept = "".join(line for number, line in enumerate(document.lines) if number not in gone)
+    return _GAPS.sub("\n\n", kept).strip("\r\n")
 
 
 def _uncommented(text: str) -> str:

@@ -1,8 +1,9 @@
 """Find what somebody asks about, by id, name or words, and why it did what it did. The command line and the chat ask
 the same question here.
 
-Everything that has an id is found: outcomes, reminders and routines, timers, messages, letters, sessions, agents and
-holds. A reminder, its timer, its outcomes and its messages are one thing. Upper and lower case are the same.
+Everything that has an id is found: outcomes, reminders and routines, timers, messages, letters, sessions, agents, runs,
+calls through the gateway and holds. A reminder, its timer, its outcomes and its messages are one thing. Upper and lower
+case are the same.
 """
 
 from __future__ import annotations
@@ -14,16 +15,31 @@ from difflib import get_close_matches
 
 from nudge.coach.store import CoachStore
 from nudge.instants import Instant, rfc3339
+from nudge.progress.store import story
 from nudge.queue.inbox import Letter
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Outcome
+from nudge.spending.call_log import LoggedCall
 from nudge.text import short
 
 LOOKED_THROUGH = 5000
 MOST_CHOICES = 10
 _NUMBER = re.compile(r"(?:(outcome|message|letter)\s+)?#?(\d{1,18})", re.ASCII | re.IGNORECASE)
 _SAID = ("message", "letter")
-_RANKS = ("outcome", "reminder", "routine", "timer", "occurrence", "agent", "session", "hold", "message", "letter")
+_RANKS = (
+    "outcome",
+    "reminder",
+    "routine",
+    "timer",
+    "occurrence",
+    "agent",
+    "session",
+    "run",
+    "call",
+    "hold",
+    "message",
+    "letter",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +59,11 @@ class Thing:
     def title(self) -> str:
         shown = short(self.name or self.words, 60)
         return f"{self.kind} {self.id}" + (f" ({shown})" if shown and shown != self.id else "")
+
+    @property
+    def comes_due(self) -> bool:
+        """Whether it can have outcomes."""
+        return bool(self.key) or self.kind == "agent"
 
     @property
     def names(self) -> set[str]:
@@ -132,19 +153,42 @@ async def _things(store: CoachStore, agent: str | None) -> list[Thing]:
         for timer in await store.timers.of_agent(who.name):
             text = f"Due {rfc3339(timer.due_at)}."
             things.append(Thing("timer", timer.key, who.name, timer.key, timer.kind, timer.key, text=text))
+        money = await store.spending.get(who.name)
         for session in await store.sessions.of_agent(who.name):
-            text = f"{session.iteration} steps, last used {rfc3339(session.updated_at)}. {session.last_task}".strip()
+            asleep = f" {money.state.why(money.refresh_at)}" if session.status.is_open and money is not None else ""
+            text = story(session) + asleep.rstrip()
             things.append(Thing("session", session.id, who.name, session.id, session.last_task, text=text))
     for row in await store.outcomes.recent(agent=agent, limit=LOOKED_THROUGH):
         said = f"{row.kind} {row.detail.get('name', '')} {row.detail.get('text', '')}"
         name = str(row.detail.get("name") or row.key)
         things.append(Thing("occurrence", row.key, row.agent, name, said, row.key))
+    calls = await store.calls.recent(agent, limit=LOOKED_THROUGH)
+    things += [Thing("call", one.id, one.agent, one.id, f"{one.model} {one.result}", text=one.story) for one in calls]
+    things += _runs(calls)
+    told = {call.id for call in calls}
     for attempt, who_paid, state, purpose in await store.ledger.recent_holds(agent, LOOKED_THROUGH):
+        if attempt in told:
+            continue
         things.append(
             Thing("hold", attempt, who_paid, attempt, purpose, text=f"It is {state}, for {purpose or 'a call'}.")
         )
     things += [_message(one) for one in await store.outbox.recent(agent, limit=LOOKED_THROUGH)]
     things += [_letter(one) for one in await store.letters.recent(agent, LOOKED_THROUGH)]
+    return things
+
+
+def _runs(calls: Iterable[LoggedCall]) -> list[Thing]:
+    """The runs that these calls belong to, subagents included."""
+    runs: dict[tuple[str, str], list[LoggedCall]] = {}
+    for call in calls:
+        if call.run:
+            runs.setdefault((call.agent, call.run.partition("/")[0]), []).append(call)
+    things = []
+    for (agent, run), made in runs.items():
+        uses = [call.use for call in made if call.use is not None]
+        refused = sum(call.result == "refused" for call in made)
+        tokens = f"{sum(use.prompt for use in uses):,} tokens in, {sum(use.output for use in uses):,} out"
+        things.append(Thing("run", run, agent, run, text=f"{len(made)} calls, {refused} refused, {tokens}."))
     return things
 
 

@@ -51,12 +51,45 @@ class DueReminder:
 @dataclass(frozen=True, slots=True)
 class Turn:
     """Something that was said. `role` is "user" (the person) or "assistant" (the coach); `forwarded` marks words that
-    the person passed on from somebody else."""
+    the person passed on from somebody else. `kind` is that of the conversation's row, `number` its place there."""
 
     role: str
     text: str
     at: Instant
     forwarded: bool = False
+    kind: str = "conversation"
+    number: int = 0
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the coach said it by itself."""
+        return self.role == "assistant" and self.kind not in REPLIES
+
+
+REPLIES = ("conversation", "review")
+"""The kinds of what the coach says because the person wrote."""
+PRESSED = "button"
+"""The kind of a button that the person pressed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message that nobody asked for, and what came of it."""
+
+    at: Instant
+    kind: str
+    text: str
+    reaction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a friend would have in mind in a talk, besides the talk itself. `earlier` are turns from before it."""
+
+    earlier: tuple[Turn, ...] = ()
+    reminders: tuple[str, ...] = ()
+    restraint: tuple[str, ...] = ()
+    review: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +137,8 @@ class CoachFacts:
     memory: Memory = field(default_factory=Memory)
     state: CoachState = field(default_factory=CoachState)
     due_reminders: tuple[DueReminder, ...] = ()
+    told_today: tuple[Told, ...] = ()
+    surroundings: Surroundings = field(default_factory=Surroundings)
     turns: tuple[Turn, ...] = ()
     talk: Talk = field(default_factory=Talk)
     text: str = ""

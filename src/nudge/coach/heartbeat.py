@@ -152,7 +152,7 @@ class Heartbeat:
 
         def prompt() -> Prompt:
             told = clip(preamble, PREAMBLE_CAP)
-            return heartbeat_prompt(documents, facts.state, facts.due_reminders, now, targets, preamble=told)
+            return heartbeat_prompt(documents, facts, preamble=told)
 
         def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
             asked = prompt() if read is None else with_tasks(prompt(), read)

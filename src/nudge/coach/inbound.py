@@ -187,7 +187,7 @@ class Intake:
     ) -> None:
         text = update.text
         number = await self._store.conversations.add(Saying(agent, at, "user", text, "conversation", update.forwarded))
-        review = None if update.forwarded else await self._store.records.get(agent, REVIEW)
+        review = await self._store.records.get(agent, REVIEW)
         if update.forwarded or (review is not None and review.hears(text)):
             await self._requests.wrote(agent, at, now)
         else:

@@ -23,6 +23,8 @@ from nudge.phrases import understand, understand_duration
 from nudge.phrases.wording import Matched, Table
 from nudge.queue.records import Record, fields, items, moment, text
 
+_NEVER: Final = Instant(0)
+
 
 class About(StrEnum):
     """What `{what}` must name."""
@@ -87,11 +89,11 @@ class Talk:
     is `missing`. Both are written anew with every message, `at` is when."""
 
     subject: str = ""
-    subject_at: Instant = Instant(0)
+    subject_at: Instant = _NEVER
     last: Wish | None = None
     asked: Wish | None = None
     missing: str = ""
-    at: Instant = Instant(0)
+    at: Instant = _NEVER
     came: str = ""
     reminders: tuple[Known, ...] = ()
     tasks: tuple[Known, ...] = ()
@@ -186,7 +188,7 @@ def _table() -> Table[Intent]:
     return Table((intent, row) for intent in INTENTS for row in intent.rows)
 
 
-def read(words: str, talk: Talk, now: Instant = Instant(0), zone: ZoneInfo = _UTC) -> Wish | None:
+def read(words: str, talk: Talk, now: Instant = _NEVER, zone: ZoneInfo = _UTC) -> Wish | None:
     """The wish in a message; None if no intent fits, or what it is about does not exist.
 
     >>> read("pls cancle the stretch one", Talk(reminders=(Known("r-1", "stretch"),))).id

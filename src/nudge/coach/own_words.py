@@ -8,6 +8,8 @@ It may take an order in there for the person's. So code decides what comes of ea
   whose words or whose kind they do not even mention is refused.
 - What reaches far (quiet hours, the time zone, an emptied list, a quiet time they did not name) needs their yes.
 - A reminder at a time that they did not name is the model's. Its limits are in `nudge.defaults`.
+- A reminder is moved, snoozed, cancelled or ticked off where they speak of such a change or of that reminder. A time
+  they did not name, and more than two reminders in one message, need their yes.
 
 None of this depends on what the model says about it.
 """
@@ -25,9 +27,14 @@ from nudge.attention.preferences import stem
 from nudge.coach.actions import (
     Action,
     AddReminder,
+    CancelReminder,
+    CompleteReminder,
+    MoveReminder,
     RefusedAction,
+    ReminderChange,
     SetQuiet,
     SetState,
+    SnoozeReminder,
     UpdateGoals,
     UpdateMemory,
     apply_to_goals,
@@ -40,6 +47,7 @@ from nudge.coach.memory import key
 from nudge.coach.small_talk import chat
 from nudge.coach.targets import SECTION as TARGETS
 from nudge.coach.targets import Targets
+from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import DAY, MINUTE, Instant, rfc3339, to_datetime
 from nudge.phrases import Understood, times_in
@@ -49,6 +57,8 @@ from nudge.text import has_quotes, short, without_quotes
 
 MOST_LINES_LOST = 2
 """A reply may take so many lines out of the documents; more needs a yes."""
+MOST_REMINDERS_CHANGED = 2
+"""The same for reminders that are moved, snoozed, cancelled or ticked off."""
 LONG_QUIET = DAY
 """A longer quiet time needs a yes even if the person named it."""
 FAR_REACHING_TARGETS = ("quiet_hours", "timezone")
@@ -101,6 +111,10 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
             ask.append(action)
         else:
             done.append(action)
+    changed = [one for one in done if isinstance(one, ReminderChange) and one not in own]
+    if len(changed) > MOST_REMINDERS_CHANGED:
+        done = [one for one in done if one not in changed]
+        ask += changed
     if loses_much([one for one in done if not any(_same(one, theirs) for theirs in own)], texts, facts.today):
         much = [one for one in done if _takes_out(one) and not any(_same(one, theirs) for theirs in own)]
         done = [one for one in done if one not in much]
@@ -151,7 +165,21 @@ def _needs_yes(action: Action, said: str, facts: CoachFacts) -> bool:
             return True
         case SetQuiet(until=until) if until is not None:
             return until - facts.now > LONG_QUIET or not _named_span(until, said, facts)
+        case MoveReminder(understood=understood) if not _named_time(understood, said, facts):
+            return True
+        case MoveReminder() | SnoozeReminder() | CancelReminder() | CompleteReminder():
+            return not (_mentions(action, said) or _names(action.title, said))
     return False
+
+
+def _named_time(when: Understood, said: str, facts: CoachFacts) -> bool:
+    named = (*times_in(said, facts.now, facts.targets.zone), *_after_in(said, facts))
+    return any(_moment(one) == _moment(when) for one in named)
+
+
+def _names(title: str, said: str) -> bool:
+    """Whether the person spoke of that reminder: a word of it that says something is in theirs."""
+    return bool(_words(title) & _words(said))
 
 
 _LENGTH = re.compile(
@@ -218,6 +246,16 @@ _KINDS: dict[str, re.Pattern[str]] = {
     ),
     SetQuiet.name: re.compile(r"\b(?:quiet|mute|silen|leave me|no messages|disturb|busy|focus|speak|talk)", re.I),
     SetState.name: re.compile(r"\b(?:quiet|mute|silen|leave me|bed)", re.I),
+    MoveReminder.name: re.compile(
+        r"\b(?:move|change|shift|push|postpone|reschedul|instead|later|earlier|rather|make (?:it|that)|i meant)", re.I
+    ),
+    SnoozeReminder.name: re.compile(
+        r"\b(?:snooze|later|again|not now|more min|more hour|in a (?:bit|while)|busy)", re.I
+    ),
+    CancelReminder.name: re.compile(
+        r"\b(?:cancel|delete|remove|drop|stop|forget|never ?mind|don't remind|no longer|not need|scrap|clear)", re.I
+    ),
+    CompleteReminder.name: re.compile(r"\b(?:done|did|finish|complet|made it|tick|sent|called|paid|have been)", re.I),
 }
 
 
@@ -241,6 +279,8 @@ def _content(action: Action) -> str:
             return " ".join(action.lines)
         case AddReminder():
             return action.text
+        case MoveReminder() | SnoozeReminder() | CancelReminder() | CompleteReminder():
+            return action.title
     return ""
 
 
@@ -273,6 +313,14 @@ def _would(action: Action, now: Instant, targets: Targets) -> str:
             return f"note “{short(line)}” in my memory"
         case AddReminder():
             return f"remind you: {short(action.text)}, {action.understood.echo(now, targets.zone)}"
+        case MoveReminder():
+            return f"move “{short(action.title)}”: {action.understood.echo(now, targets.zone)}"
+        case SnoozeReminder():
+            return f"snooze “{short(action.title)}” for {format_duration(action.length)}"
+        case CancelReminder():
+            return f"cancel “{short(action.title)}”"
+        case CompleteReminder():
+            return f"mark “{short(action.title)}” as done"
         case SetQuiet(until=None):
             return "end your quiet time now"
         case SetQuiet(until=until) if until is not None:
@@ -339,11 +387,24 @@ def as_asked(action: Action, now: Instant, targets: Targets) -> dict[str, Any]:
         case UpdateGoals(section=section, lines=lines):
             return {"action": action.name, "section": section, "lines": list(lines)}
         case AddReminder(text=text, understood=understood):
-            when = understood.words if understood.once is None else rfc3339(understood.once, targets.zone)
-            return {"action": action.name, "text": text, "when": when}
+            return {"action": action.name, "text": text, "when": _when(understood, targets)}
+        case MoveReminder(understood=understood):
+            return {**_one(action), "when": _when(understood, targets)}
+        case SnoozeReminder(length=length):
+            return {**_one(action), "duration": f"{max(1, round(length / MINUTE))} minutes"}
+        case CancelReminder() | CompleteReminder():
+            return _one(action)
         case SetQuiet(until=until):
-            length = "off" if until is None else f"{max(1, round((until - now) / MINUTE))} minutes"
-            return {"action": action.name, "duration": length}
+            span = "off" if until is None else f"{max(1, round((until - now) / MINUTE))} minutes"
+            return {"action": action.name, "duration": span}
         case SetState(updates=updates):
             shown = {name: rfc3339(value) if name == "quiet_mode_until" else value for name, value in updates.items()}
             return {"action": action.name, "state_updates": shown}
+
+
+def _one(action: ReminderChange) -> dict[str, Any]:
+    return {"action": action.name, "reminder": action.reminder, "title": action.title}
+
+
+def _when(understood: Understood, targets: Targets) -> str:
+    return understood.words if understood.once is None else rfc3339(understood.once, targets.zone)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import time
-from typing import Any
 
+from nudge.attention.preferences import stem
+from nudge.coach.actions import LONGEST_SNOOZE, UpdateGoals
+from nudge.coach.facts import PRESSED
+from nudge.coach.goals import TODAY, Goal, Goals
 from nudge.coach.store import CoachStore, Saying
 from nudge.durations import format_duration, parse_duration
 from nudge.errors import NotFoundError, UsageError
-from nudge.instants import DAY, MINUTE, Instant
+from nudge.instants import MINUTE, Instant
 from nudge.phrases import Understood
 from nudge.queue.channel import Inbound
 from nudge.queue.outbox import MAY_HAVE_ARRIVED, Message
 from nudge.queue.timers import Timer
-from nudge.reminders.changes import timer_at
-from nudge.reminders.definition import reminder_from_json, reminder_to_json
 from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders, Timed
 from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
-from nudge.schedules import Rrule
+from nudge.schedules import AnySchedule, Rrule
 from nudge.text import short
 
 
@@ -38,6 +38,22 @@ class PersonReminders:
         schedule = schedule_from(when, now, self._reminders.zone(agent))
         definition = {"message": text, "schedule": schedule, "to_person": True}
         return (await self._reminders.add(agent, definition, now, source)).reminder.id
+
+    async def move(self, agent: str, reminder_id: str, when: Understood, now: Instant) -> str:
+        """Another time from now on; what it was."""
+        await self._mine(agent, reminder_id)
+        schedule = schedule_from(when, now, self._reminders.zone(agent))
+        return _words((await self._reminders.move(reminder_id, schedule, now)).reminder)
+
+    async def as_it_is(self, agent: str, reminder_id: str) -> Timed:
+        """The reminder with its next time, for whoever may have to bring it back."""
+        reminder = await self._mine(agent, reminder_id)
+        timer = await self._reminders.timer(reminder)
+        return Timed(reminder, None if timer is None else timer.due_at)
+
+    async def restore(self, agent: str, earlier: Timed, now: Instant) -> Timed:
+        await self._mine(agent, earlier.reminder.id)
+        return await self._reminders.bring_back(earlier, now)
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -64,42 +80,20 @@ class PersonReminders:
         await self._reminders.remove(reminder_id, now)
         return True
 
-    async def move(self, agent: str, reminder_id: str, when: str, now: Instant) -> Timed:
-        """Another time, in words or as RFC 3339; "every weekday at 4pm" is another rhythm."""
+    async def retime(self, agent: str, reminder_id: str, schedule: AnySchedule, now: Instant) -> Timed:
+        """Another schedule from now on."""
         await self._mine(agent, reminder_id)
-        return await self._reminders.edit(reminder_id, {"schedule": {"at": when}}, now)
+        return await self._reminders.move(reminder_id, schedule, now)
 
-    async def at_another_time(self, agent: str, reminder_id: str, at: time) -> str | None:
+    async def at_another_time(self, agent: str, reminder_id: str, at: time, now: Instant) -> AnySchedule | None:
         """Its rule with another time of day; None if it has none, or more than one."""
         rule = (await self._mine(agent, reminder_id)).schedule
-        return rule.at_time(at) if isinstance(rule, Rrule) else None
-
-    async def change_rule(self, agent: str, reminder_id: str, rrule: str, now: Instant) -> Timed:
-        await self._mine(agent, reminder_id)
-        return await self._reminders.edit(reminder_id, {"schedule": {"rrule": rrule}}, now)
+        text = rule.at_time(at) if isinstance(rule, Rrule) else None
+        return None if text is None or not isinstance(rule, Rrule) else Rrule(text, rule.tz, now)
 
     async def rename(self, agent: str, reminder_id: str, message: str, now: Instant) -> None:
         await self._mine(agent, reminder_id)
         await self._reminders.edit(reminder_id, {"message": message}, now)
-
-    async def as_it_is(self, agent: str, reminder_id: str) -> dict[str, Any]:
-        """The reminder and its timer as JSON, for `put_back`."""
-        reminder = await self._mine(agent, reminder_id)
-        timer = await self._reminders.timer(reminder)
-        at = None if timer is None else {"slot": timer.slot_at, "due": timer.due_at, "payload": dict(timer.payload)}
-        return {"reminder": reminder_to_json(reminder), "timer": at}
-
-    async def put_back(self, agent: str, data: Mapping[str, Any], now: Instant) -> Timed:
-        """The reminder as it was. A time that has passed meanwhile is not caught up on: the next one counts."""
-        before = reminder_from_json(data["reminder"])
-        await self._mine(agent, before.id)
-        kept = data["timer"]
-        timer = None
-        if kept is not None:
-            timer = replace(
-                timer_at(before, Instant(kept["due"])), slot_at=Instant(kept["slot"]), payload=dict(kept["payload"])
-            )
-        return await self._reminders.put_back(before, timer, now)
 
     async def active(self, agent: str, limit: int) -> Sequence[ListedReminder]:
         """What is still ahead, the next one first."""
@@ -134,7 +128,6 @@ def is_nudge(message: Message) -> bool:
 
 
 SNOOZE = 30 * MINUTE
-LONGEST_SNOOZE = 7 * DAY
 OLD = "This button is from another time; I don't know it any more."
 _LOOK_BACK = 50
 
@@ -143,16 +136,56 @@ _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd]
 _ID = re.compile(r"r-[0-9a-z]{6}")
 
 
+_ANSWER = re.compile(r"answer:(.{1,48}):(yes|no)")
+
+Answers = Callable[[str, str], Awaitable[str]]
+"""Answers a question of somebody who works for the person: which one, and yes or no. What became of it, in words."""
+
+
+def goal_named(goals: Sequence[Goal], text: str) -> Goal | None:
+    """The one goal that a message speaks of: every word of it that says something is in the message. None where no
+    goal is, or two are: a wrong tick is worse than none.
+
+    >>> goal_named((Goal("Call the bank"), Goal("Write the draft")), "Still open: the draft. Write a page now?")
+    Goal(text='Write the draft', done=False)
+    """
+    said = _content_words(text)
+    found = [goal for goal in goals if (words := _content_words(goal.text)) and words <= said]
+    return found[0] if len(found) == 1 else None
+
+
+def _content_words(text: str) -> set[str]:
+    return {stem(word) for word in re.findall(r"\w+", text.casefold())} - _SMALL
+
+
+_SMALL = frozenset(("a", "an", "the", "to", "of", "in", "on", "at", "by", "for", "and", "or", "my", "with", "from"))
+
+
 class Buttons:
-    def __init__(self, store: CoachStore, reminders: PersonReminders) -> None:
+    """What pressing a button does. `goals` reads the person's goals, `changes` carries out what follows for them, so
+    that /undo knows of it. `answers` is set by whoever asks the person something on behalf of others."""
+
+    def __init__(
+        self,
+        store: CoachStore,
+        reminders: PersonReminders,
+        goals: Callable[[str], Goals],
+        changes: Callable[[str, Sequence[UpdateGoals], Instant], Awaitable[object]],
+    ) -> None:
+        self.answers: Answers | None = None
         self._store = store
         self._reminders = reminders
+        self._goals = goals
+        self._changes = changes
 
     async def press(self, agent: str, update: Inbound, now: Instant) -> str:
         """What a pressed button did, in a few words; part of the caller's transaction.
 
         Only what was offered under that very message is done: data that somebody made up does nothing.
         """
+        answer = _ANSWER.fullmatch(update.button or "")
+        if answer and self.answers is not None and await self.offered(agent, update):
+            return await self.answers(answer[1], answer[2])
         match = _PRESSED.fullmatch(update.button or "")
         message = await self._offering(agent, update.message_id, update.button) if match else None
         if match is None or message is None:
@@ -161,10 +194,13 @@ class Buttons:
         try:
             length = parse_duration(match[5]) if match[5] else SNOOZE
             if what == NUDGE:
-                return await self._do_nudge(message, verb, length, now)
-            return await self.do(agent, verb, what, length, now)
+                said = await self._do_nudge(message, verb, length, now)
+            else:
+                said = await self.do(agent, verb, what, length, now)
         except (NotFoundError, UsageError):
             raise OldButtonError from None
+        await self._note(message, match[0], now)
+        return said
 
     async def offered(self, agent: str, update: Inbound) -> bool:
         """Whether the pressed button stands under that message of ours."""
@@ -180,21 +216,33 @@ class Buttons:
 
     async def _do_nudge(self, message: Message, verb: str, length: int, now: Instant) -> str:
         """Under something the coach said by itself: note that it is done, or hear it once more, or let it go."""
-        agent, what = message.agent, short(message.text)
+        agent = message.agent
         if verb == "snooze":
             await self._store.timers.set(say_again_timer(message, Instant(now + length)))
             return f"Again in {format_duration(length)}."
         if verb == "done":
-            await self._store.conversations.add(Saying(agent, now, "user", f"Done: {what}", "button"))
-            return "Done ✓"
+            goal = goal_named(self._goals(agent).open_today, message.text)
+            if goal is None:
+                return "Done ✓"
+            today = [Goal(one.text, one.done or one == goal).line() for one in self._goals(agent).today]
+            await self._changes(agent, [UpdateGoals(TODAY, tuple(today))], now)
+            return f"Done ✓ {goal.text}"
         return "Skipped."
+
+    async def _note(self, message: Message, data: str, now: Instant) -> None:
+        """What was pressed is part of the conversation: nobody asks again about what is done."""
+        label = next((label for label, offered in message.buttons if offered == data), data)
+        saying = Saying(message.agent, now, "user", f"{label}: {short(message.text)}", PRESSED)
+        await self._store.conversations.add(saying)
 
     async def say(self, verb: str, agent: str, text: str, now: Instant) -> str:
         """The same by a command: with an id, or for the reminder that was delivered last."""
         words = text.split(maxsplit=1)
         last = await self.last_with_buttons(agent)
         if last is not None and is_nudge(last) and not (words and _ID.fullmatch(words[0])):
-            return await self._do_nudge(last, verb, parse_duration(words[0]) if words else SNOOZE, now)
+            said = await self._do_nudge(last, verb, parse_duration(words[0]) if words else SNOOZE, now)
+            await self._note(last, next((data for _, data in BUTTONS if data.startswith(verb)), verb), now)
+            return said
         reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self.last(agent)
         if reminder_id is None:
             return "Which one? There was no reminder lately. /status lists them with their ids."

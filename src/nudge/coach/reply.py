@@ -1,4 +1,4 @@
-"""A model's reply in a conversation: the form it must have, and what is read from it."""
+"""A reply in a conversation: plain words, or the form in which the rules answer, and what is read from it."""
 
 from __future__ import annotations
 
@@ -7,65 +7,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nudge.coach.actions import GOAL_SECTIONS, MEMORY_SECTIONS, Action, RefusedAction, confirm, explain, read_actions
+from nudge.coach.actions import Action, RefusedAction, confirm, explain, read_actions
 from nudge.coach.documents import readable
 from nudge.coach.facts import says_nothing
 from nudge.coach.intents import Wish
-from nudge.coach.judgment import DECISION_SCHEMA
 from nudge.coach.memory import shorten
 from nudge.coach.targets import Targets
 from nudge.instants import Instant
 from nudge.text import is_blank
-
-_TEXT = {"type": "string"}
-
-
-def _one(action: str, properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"action": {"type": "string", "enum": [action]}, **properties},
-        "required": ["action", *required],
-        "additionalProperties": False,
-    }
-
-
-REPLY_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "reply": _TEXT,
-        "actions": {
-            "type": "array",
-            "items": {
-                "anyOf": [
-                    _one(
-                        "update_memory",
-                        {"section": {"type": "string", "enum": list(MEMORY_SECTIONS)}, "add": _TEXT, "remove": _TEXT},
-                        ["section"],
-                    ),
-                    _one(
-                        "update_goals",
-                        {
-                            "section": {"type": "string", "enum": list(GOAL_SECTIONS)},
-                            "lines": {"type": "array", "items": _TEXT},
-                        },
-                        ["section", "lines"],
-                    ),
-                    _one("add_reminder", {"text": _TEXT, "when": _TEXT}, ["text", "when"]),
-                    _one("set_quiet", {"duration": _TEXT}, ["duration"]),
-                    _one(
-                        "set_state",
-                        {"state_updates": DECISION_SCHEMA["properties"]["state_updates"]},
-                        ["state_updates"],
-                    ),
-                ]
-            },
-        },
-        "recent_context": _TEXT,
-    },
-    "required": ["reply", "actions", "recent_context"],
-    "additionalProperties": False,
-}
-"""The form of a reply, for models that take a JSON schema."""
 
 
 @dataclass(frozen=True, slots=True)

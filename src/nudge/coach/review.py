@@ -351,14 +351,17 @@ _PATTERNS = (
     ),
     (
         Reading.PAUSE,
-        r"pause(?: it| (?:the )?review)?|(?:let'?s |can we |could we )?(?:do (?:this|it|that) |continue |finish |go on )?"
+        r"pause(?: it| (?:the )?review)?"
+        r"|(?:let'?s |can we |could we )?(?:do (?:this|it|that) |continue |finish |go on )?"
         r"(?:later|another time|tomorrow)\??|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|wait"
-        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|i need a break|(?:let'?s )?take a break",
+        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??"
+        r"|i need a break|(?:let'?s )?take a break",
     ),
     (
         Reading.SKIP,
         r"(?:please )?(?:stop|end|cancel|quit|abort|drop|enough|that'?s enough|no more questions|i'?m done)"
-        r"(?: (?:it|(?:the |this )?review|here|now))?|skip (?:it this week|this week|(?:the |this )?review(?: this week)?)",
+        r"(?: (?:it|(?:the |this )?review|here|now))?"
+        r"|skip (?:it this week|this week|(?:the |this )?review(?: this week)?)",
     ),
     (
         Reading.NEXT,

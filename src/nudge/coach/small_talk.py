@@ -690,7 +690,10 @@ _TALK: Final = Table(
     for said, rows in (
         (KIND, (
             f"-|and|today i {_FEEL} "
-                f"sad|awful|lonely|stressed|anxious|down|overwhelmed|depressed|hopeless|exhausted|terrible|miserable|tired|bad|low|upset|unhappy|horrible|worthless|useless|scared|afraid|worried|heartbroken|empty|numb|lost|alone|ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|crap|sick|nervous "
+                f"sad|awful|lonely|stressed|anxious|down|overwhelmed|depressed|hopeless|exhausted|terrible|"
+                f"miserable|tired|bad|low|upset|unhappy|horrible|worthless|useless|scared|afraid|worried|"
+                f"heartbroken|empty|numb|lost|alone|ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|"
+                f"blue|rubbish|shit|crap|sick|nervous "
                 f"-|today|now|right|lately|again|out|of|these -|now|everything|days|it|all",
             "i feel like -|a|an|i -|am|total|complete "
                 "-|a|failure|crap|shit|failure|crying|loser|fraud|giving|nothing|am -|up|failing",
@@ -738,7 +741,10 @@ _TALK: Final = Table(
             "good bot|job|coach", "well done", "appreciate it", "bless you")),
         (FINE, (
             "-|that|it|all|i|very|ok|okay|oh|yes|sounds|looks|and|well -|is|am|sounds|looks|really "
-                "ok|okay|k|kk|sure|fine|alright|right|yes|yep|yeah|yup|good|great|cool|nice|perfect|awesome|excellent|understood|noted|agreed|fair|true|exactly|indeed|wow|haha|hahaha|lol|lmao|hehe|ha|hm|hmm|ah|aha|oh|super|brilliant|lovely|yay|woohoo|interesting|later|soon|absolutely|definitely|correct "
+                "ok|okay|k|kk|sure|fine|alright|right|yes|yep|yeah|yup|good|great|cool|nice|perfect|awesome|"
+                "excellent|understood|noted|agreed|fair|true|exactly|indeed|wow|haha|hahaha|lol|lmao|hehe|ha|"
+                "hm|hmm|ah|aha|oh|super|brilliant|lovely|yay|woohoo|interesting|later|soon|absolutely|"
+                "definitely|correct "
                 "-|one|then|enough|me|it|good|great|thanks|by|with|yes|for -|me", "all right", "got it",
             "will|can do", "on it", "i see", "not yet", "going -|now", "ok going|later|soon|thanks",
             "sounds good|great|fine|like|right -|a -|plan|to|me -|me", "makes sense", "no problem|worries|rush",

@@ -16,15 +16,17 @@ ANSWER: Final = (
     "I'm really glad you told me. I'm a program and can't do enough here, but you are not alone with this: people are "
     "there for exactly this, right now. Please {line}. If you or someone else is in danger this minute, call "
     "{emergency}. Is there somebody near you who could stay with you? I'll keep everything else away for the "
-        "rest of the "
+    "rest of the "
     "day; only what you set yourself still comes."
 )
 
 _HURT = "kill|hurt|harm|cut|hang|shoot|drown|injure|poison|burn"
 _WANT = "want|wanna|wants|need|going|gonna|wish|plan|planning|thinking|about|might|will|could|think"
-_NEAR =
+_NEAR = (
     " "
-        "husband|wife|partner|boyfriend|girlfriend|father|mother|dad|mum|mom|brother|sister|ex|boss|uncle|stepfather|stepdad|neighbour|neighbor|son|roommate|man|he|she|they|someone|somebody|guy"
+    "husband|wife|partner|boyfriend|girlfriend|father|mother|dad|mum|mom|brother|sister|ex|boss|uncle|"
+    "stepfather|stepdad|neighbour|neighbor|son|roommate|man|he|she|they|someone|somebody|guy"
+)
 _TROUBLE: Final = Table(
     (None, row)
     for row in (
@@ -34,7 +36,8 @@ _TROUBLE: Final = Table(
             "want|wanna|wish|would|need|like|rather|prefer|plan -|like|to|just|rather|i -|to|be|was|were|could "
             "-|be|just die|dead",
         "-|i|and -|just|really|am|have -|just "
-            "want|wanna|going|gonna|thought|thinking|plan|planning|thoughts|about|decided|ready|tempted|trying|tried|will|might|could|feel "
+            "want|wanna|going|gonna|thought|thinking|plan|planning|thoughts|about|decided|ready|tempted|trying|"
+            "tried|will|might|could|feel "
             "-|to|about|of|like -|be|just|end|ending|go "
             "kill|killing|hurt|hurting|harm|harming|cut|cutting|hang|hanging|shoot|drown myself|me "
             "-|tonight|today|now|again|soon",
@@ -91,7 +94,10 @@ _TROUBLE: Final = Table(
         f"-|my|the|a|this|and|because -|own|ex {_NEAR} "
             f"-|who|is|was|just|keeps|has|started|always|often|will|wants|threatened|threatens|tried|going|are|want "
             f"-|just|always|been|to|threatening|trying|going|gonna|wants|keeps -|to|gonna "
-            f"hit|hits|hitting|beat|beats|beating|hurt|hurts|hurting|attack|attacks|attacking|choke|chokes|choking|rape|raped|rapes|raping|abuse|abuses|abusing|stab|strangle|strangled|strangling|stalking|threatening|assaulted|assault|punched|punches|kicked|slapped|slaps|molests|molested|abused|attacked "
+            f"hit|hits|hitting|beat|beats|beating|hurt|hurts|hurting|attack|attacks|attacking|choke|chokes|"
+            f"choking|rape|raped|rapes|raping|abuse|abuses|abusing|stab|strangle|strangled|strangling|stalking|"
+            f"threatening|assaulted|assault|punched|punches|kicked|slapped|slaps|molests|molested|abused|"
+            f"attacked "
             f"me -|again|now|today|up|and|tonight|with|if -|the|my|a|i -|kids|knife|leave|children|gun",
         "i -|am|was|have|got|just|keep|think -|being|been|just|getting|i|was|am -|being|was|got "
             "hit|beaten|abused|raped|attacked|assaulted|stalked|threatened|molested|strangled|choked "
@@ -99,7 +105,7 @@ _TROUBLE: Final = Table(
         "i am -|really|so|very|still -|not|in|un|no -|longer|great|real|serious|immediate safe|danger|unsafe "
             "-|at|in|here|with|right|from|now -|home|here|my|danger|him|now|her -|house|husband|home",
         "i don't|dont|do -|not feel|think safe|i -|at|am|here|with|right -|safe|home|him|now|my -|here|house|home",
-        f"i am -|so|really|very scared|afraid|terrified of|for|that my|he|she|they|will {{end}}",
+        "i am -|so|really|very scared|afraid|terrified of|for|that my|he|she|they|will {end}",
         "-|somebody|someone|he|she|they|please -|is|are|has call -|the police|an|ambulance|911|112|999 "
             "-|ambulance",
         "-|i|someone -|think|is|am -|that -|someone|somebody|he|is|being -|is -|breaking|trying|following|in "

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import tzinfo
-from typing import TYPE_CHECKING, Any, Final
+from datetime import time, tzinfo
+from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from nudge.attention.preamble import ping_status
@@ -17,10 +17,14 @@ from nudge.coach.changes import Change
 from nudge.coach.intents import TALK, Known, Talk, Wish
 from nudge.coach.review import REVIEW
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import MINUTE, Instant, local_date, rfc3339, start_of_day, to_datetime, whole_seconds
+from nudge.instants import MINUTE, Instant, local_date, start_of_day, to_datetime, whole_seconds
 from nudge.phrases import Understood, understand, understand_duration
+from nudge.phrases.result import clock_text
 from nudge.queue.outcomes import MEANING, Outcome
-from nudge.reminders.text import clock, time_in_words
+from nudge.reminders.service import Timed
+from nudge.reminders.text import time_in_words
+from nudge.reminders.timing import schedule_from
+from nudge.schedules import At
 from nudge.text import short
 
 if TYPE_CHECKING:
@@ -112,9 +116,9 @@ def _known(talk: Talk, reminder_id: str) -> Known:
     return next((one for one in talk.reminders if one.place == reminder_id), Known(reminder_id, reminder_id))
 
 
-async def _keep(coach: Coach, asking: Asking, talk: Talk, wish: Wish, what: str, *were: dict[str, Any]) -> None:
+async def _keep(coach: Coach, asking: Asking, talk: Talk, wish: Wish, what: str, *were: Timed) -> None:
     """Remember a change of reminders for /undo, and what it was about."""
-    change = Change(what, were=tuple(were), said=asking.said, at=None if asking.said else asking.now)
+    change = Change(what, earlier=tuple(were), said=asking.said, at=None if asking.said else asking.now)
     await coach.changes.remember(asking.agent, change)
     await remember(coach, asking, talk, subject=wish.id, last=wish)
 
@@ -138,7 +142,7 @@ async def cancel_all(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> st
     were = [await coach.reminders.as_it_is(asking.agent, one.place) for one in talk.reminders]
     for one in talk.reminders:
         await coach.reminders.forget(asking.agent, one.place, asking.now)
-    change = Change(f"cancelling {len(were)} reminders.", were=tuple(were), said=asking.said)
+    change = Change(f"cancelling {len(were)} reminders.", earlier=tuple(were), said=asking.said)
     await coach.changes.remember(asking.agent, change)
     await remember(coach, asking, talk, last=wish)
     return f"Cancelled all {len(were)} reminders.{UNDONE}"
@@ -156,7 +160,7 @@ async def move(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     once = not known.recurs
     names_day, names_clock = _names(words, now, zone)
     if said.once is None:
-        timed = await coach.reminders.move(agent, wish.id, said.words, now)
+        timed = await coach.reminders.retime(agent, wish.id, schedule_from(said, now, zone), now)
     elif once or names_day:
         wall = to_datetime(at, zone)
         if names_day and not names_clock:
@@ -167,19 +171,21 @@ async def move(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
             said = with_day if with_day is not None else said
         assert said.once is not None
         if once:
-            timed = await coach.reminders.move(agent, wish.id, rfc3339(said.once, zone), now)
+            timed = await coach.reminders.retime(agent, wish.id, At(said.once, zone.key), now)
         else:
             await coach.reminders.snooze(agent, wish.id, said.once - now, now)
             return await _moved(coach, asking, talk, wish, before, said.once, "just this once")
-    elif (
-        rule := await coach.reminders.at_another_time(agent, wish.id, to_datetime(said.once, zone).time())
-    ) is not None:
-        timed = await coach.reminders.change_rule(agent, wish.id, rule, now)
+    elif (rule := await coach.reminders.at_another_time(agent, wish.id, _wall(said.first, zone), now)) is not None:
+        timed = await coach.reminders.retime(agent, wish.id, rule, now)
     else:
-        await coach.reminders.snooze(agent, wish.id, said.once - now, now)
-        return await _moved(coach, asking, talk, wish, before, said.once, "just this once")
+        await coach.reminders.snooze(agent, wish.id, said.first - now, now)
+        return await _moved(coach, asking, talk, wish, before, said.first, "just this once")
     rhythm = "" if timed.reminder.one_shot else "from now on"
     return await _moved(coach, asking, talk, wish, before, timed.next_at or now, rhythm)
+
+
+def _wall(at: Instant, zone: tzinfo) -> time:
+    return to_datetime(at, zone).time()
 
 
 def _in_future(words: str, now: Instant, zone: ZoneInfo) -> Understood | None:
@@ -210,9 +216,7 @@ def _reads(words: str, now: Instant, zone: ZoneInfo) -> bool:
     return True
 
 
-async def _moved(
-    coach: Coach, asking: Asking, talk: Talk, wish: Wish, before: dict[str, Any], at: Instant, remark: str
-) -> str:
+async def _moved(coach: Coach, asking: Asking, talk: Talk, wish: Wish, before: Timed, at: Instant, remark: str) -> str:
     zone = coach.documents.targets(asking.agent).zone
     what = short(_known(talk, wish.id).text)
     when = time_in_words(at, asking.now, zone)
@@ -231,7 +235,7 @@ async def later(coach: Coach, asking: Asking, wish: Wish, talk: Talk, sign: int 
         return f"{time_in_words(at, now, zone)} has already passed, so I left it as it was."
     before = await coach.reminders.as_it_is(agent, wish.id)
     if not known.recurs:
-        await coach.reminders.move(agent, wish.id, rfc3339(at, zone), now)
+        await coach.reminders.retime(agent, wish.id, At(at, zone.key), now)
         return await _moved(coach, asking, talk, wish, before, at, "")
     await coach.reminders.snooze(agent, wish.id, at - now, now)
     return await _moved(coach, asking, talk, wish, before, at, "just this once")
@@ -310,7 +314,7 @@ async def when(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
         return f"“{short(known.text)}” has come and waits for your answer."
     day = to_datetime(known.next_at, zone)
     rhythm = f", {known.rhythm}" if known.recurs else ""
-    return f"“{short(known.text)}” comes {day:%A} at {clock(known.next_at, zone)}{rhythm}."
+    return f"“{short(known.text)}” comes {day:%A} at {clock_text(day.time())}{rhythm}."
 
 
 async def why(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
@@ -345,7 +349,9 @@ async def sent(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     messages = [one for one in await coach.store.outbox.recent(agent, since=midnight, limit=200) if one.kind != "reply"]
     if not messages:
         return "Nothing unasked today yet, only answers."
-    lines = [f"• {clock(one.created_at, zone)} {short(one.text)}" for one in reversed(messages[:MOST_SHOWN])]
+    lines = [
+        f"• {time_in_words(one.created_at, now, zone)} {short(one.text)}" for one in reversed(messages[:MOST_SHOWN])
+    ]
     return "\n".join([f"Today I sent {len(messages)}:", *lines])
 
 

@@ -148,8 +148,10 @@ class Daemon:
         self.coach = self._coach(ports, options)
         self.work_ports = ports.work
         self.working = self._working(ports, options)
+        if self.working:
+            self.coach.buttons.answers = self.working.answer
         self.dispatcher.handlers.update(self._handlers(ports))
-        self._is_coach = ports.is_coach
+        self.is_coach = ports.is_coach
         self._adopted: set[str] = set()
         self._started = clock.now()
 
@@ -189,13 +191,14 @@ class Daemon:
             delivery=self.delivery,
             speaker=self._speaker,
             letter_came=self._letter_came,
+            poke=self.poke,
             new_id=ports.new_id,
             secrets=options.secrets,
         )
 
     async def _speaker(self) -> str | None:
         """Who talks to the person."""
-        return next((one.name for one in await self.store.agents.all() if self._is_coach(one)), None)
+        return next((one.name for one in await self.store.agents.all() if self.is_coach(one)), None)
 
     def _handlers(self, ports: Ports) -> dict[str, Handler]:
         """Who handles which kind of timer."""
@@ -231,9 +234,9 @@ class Daemon:
         for agent in fresh:
             await self.gate.take_over(agent.name, now)
             await self.delivery.resume(agent.name, now)
-            if self._is_coach(agent):
+            if self.is_coach(agent):
                 await self.coach.start(agent.name, now)
-            elif self._works(agent):
+            elif self.works(agent):
                 await self.store.timers.ensure(work_timer(agent.name, now))
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
@@ -271,10 +274,10 @@ class Daemon:
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:
         """A coach reads its letters itself; those of other agents wait in the inbox for whoever runs them."""
         there = await self.store.agents.get(agent)
-        if there is not None and self._is_coach(there):
+        if there is not None and self.is_coach(there):
             await self.coach.background.arrived(agent, priority, now)
-        elif there is not None and self.working and self._works(there):
+        elif there is not None and self.working and self.works(there):
             await self.working.sessions.arrived(agent, priority, now)
 
-    def _works(self, agent: Agent) -> bool:
+    def works(self, agent: Agent) -> bool:
         return self.working is not None and self.work_ports is not None and self.work_ports.works(agent)

@@ -13,12 +13,14 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from nudge.errors import NotConfiguredError, NudgeError
+from nudge.daemon.events import Events
+from nudge.errors import NotConfiguredError, NotFoundError, NudgeError, UsageError
 from nudge.home.folder import foreign
 from nudge.home.private_files import make_folder
+from nudge.queue.following import Place
 from nudge.redaction import redact
 
 Endpoint = Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
@@ -29,8 +31,10 @@ def control_app(
     poke: Callable[[], Awaitable[None]],
     stop: Callable[[], None],
     more: Mapping[str, Endpoint] | None = None,
+    events: Events | None = None,
 ) -> Starlette:
-    """GET /status, POST /poke, POST /stop, and POST /<name> for each of `more` with a JSON object in and out."""
+    """GET /status, POST /poke, POST /stop, GET /events, and POST /<name> for each of `more` with a JSON object in and
+    out."""
 
     async def on_status(request: Request) -> Response:
         return JSONResponse(await status())
@@ -42,6 +46,16 @@ def control_app(
     async def on_stop(request: Request) -> Response:
         stop()
         return JSONResponse({"ok": True, "pid": os.getpid()})
+
+    async def on_events(request: Request) -> Response:
+        """From behind `Last-Event-ID` (or `?after=`), or from now on."""
+        assert events is not None
+        after = request.headers.get("last-event-id") or request.query_params.get("after") or None
+        if after:
+            Place.parse(after)  # refused now, not in the middle of the stream
+        return StreamingResponse(
+            events.stream(after), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
 
     def on_more(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -59,6 +73,7 @@ def control_app(
         Route("/status", on_status),
         Route("/poke", on_poke, methods=["POST"]),
         Route("/stop", on_stop, methods=["POST"]),
+        *([Route("/events", on_events)] if events else []),
         *(Route(f"/{name}", on_more(endpoint), methods=["POST"]) for name, endpoint in (more or {}).items()),
     ]
     return Starlette(routes=routes, exception_handlers={NudgeError: _refused})
@@ -67,7 +82,10 @@ def control_app(
 async def _refused(request: Request, error: Exception) -> Response:
     """In words: a status that cannot be read because the store is away must say just that."""
     assert isinstance(error, NudgeError)
-    return JSONResponse({"error": redact(error.message), "next_step": error.next_step}, 500)
+    code = {UsageError.exit_code: 400, NotFoundError.exit_code: 404}.get(error.exit_code, 500)
+    return JSONResponse(
+        {"error": redact(error.message), "next_step": error.next_step, "exit_code": error.exit_code}, code
+    )
 
 
 class _Server(uvicorn.Server):

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from nudge.errors import DaemonUnreachableError, NudgeError
+from nudge.errors import DaemonUnreachableError, NotFoundError, NudgeError, UsageError
 from nudge.home.folder import foreign
 
 
@@ -49,8 +49,16 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
     except (ValueError, IndexError):
         raise DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.") from None
     if code >= 400:
-        raise NudgeError(str(answer.get("error", f"The daemon refused ({code}).")), next_step=answer.get("next_step"))
+        raise refusal(code, answer)
     return answer
+
+
+def refusal(code: int, answer: Any) -> NudgeError:
+    """What the daemon refused, as the error that it was."""
+    told = answer if isinstance(answer, dict) else {}
+    kinds: dict[int, type[NudgeError]] = {2: UsageError, 3: NotFoundError}
+    kind = kinds.get(told.get("exit_code", 1), NudgeError)
+    return kind(str(told.get("error", f"The daemon refused ({code}).")), next_step=told.get("next_step"))
 
 
 def poke(path: Path) -> bool:

@@ -19,15 +19,18 @@ from nudge.channels.terminal_prompt import Prompt
 from nudge.clock import SystemClock
 from nudge.coach.notices import notice_timer
 from nudge.coach.polling import Polling
+from nudge.daemon.acting import Acting
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.channel import channel_of, who_talks
 from nudge.daemon.chat_connections import ChatAwareChannel, ChatEndpoints
 from nudge.daemon.checks import ask_model, examine
 from nudge.daemon.config_checks import CONFIG_CHECKS
 from nudge.daemon.control import control_app, serving
+from nudge.daemon.events import Events
 from nudge.daemon.findings import Finding, Subject, refuse_bad_start
 from nudge.daemon.keeper import DatabaseKeeper
 from nudge.daemon.lock import HomeLock
+from nudge.daemon.reading import Reading
 from nudge.daemon.reload import SpendingReload
 from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_timers
 from nudge.daemon.signals import handle_signals
@@ -191,11 +194,19 @@ async def _run(
             **await daemon.status(),
         }
 
+    reading = Reading(daemon, agent)
+    events = Events(store, clock, reading.states())
+
     async def poke() -> None:
         await reload.look()
         await daemon.look_again()
+        events.wake()
 
-    endpoints = dict(ChatEndpoints(daemon, agent, channel).endpoints())
+    endpoints = {
+        **ChatEndpoints(daemon, agent, channel).endpoints(),
+        **reading.endpoints(),
+        **Acting(daemon, agent).endpoints(),
+    }
     companions = [daemon.watch.run(), reload.run(), EarlyWakes(store, clock, daemon.poke).run()]
     companions += [door(config, daemon) for door in doors]
     if isinstance(store.database, SqliteDatabase):
@@ -208,14 +219,17 @@ async def _run(
         companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
-    app = control_app(status, poke, daemon.stop, endpoints)
+    app = control_app(status, poke, daemon.stop, endpoints, events)
     try:
         async with serving(app, config.home.socket):
             log.info("nudge %s runs in %s", __version__, config.home.path)
             if prompt:
                 words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None)
                 await own.send(Outbound(0, words))
-            await _beside(daemon, companions, failures)
+            try:
+                await _beside(daemon, companions, failures)
+            finally:
+                events.close()
     finally:
         if prompt:
             prompt.close()

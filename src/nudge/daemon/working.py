@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nudge.clock import Clock
+from nudge.errors import NudgeError
 from nudge.instants import Instant
 from nudge.model import Model
 from nudge.progress.checkpoints import Checkpoints, ModelSummaries
@@ -22,7 +23,7 @@ from nudge.queue.outbox import Message
 from nudge.reminders.service import Reminders
 from nudge.spending.governor import Spending
 from nudge.worker.loop import RunOptions, WorkLoop, Workspaces
-from nudge.worker.questions import Question, QuestionKind, StoredApprover
+from nudge.worker.questions import Question, QuestionKind, StoredApprover, is_yes
 from nudge.worker.sandbox import Sandbox
 from nudge.worker.sessions import PERSON, Sessions
 from nudge.worker.toolbox import WorkerTools
@@ -71,6 +72,7 @@ class Working:
         delivery: Delivery,
         speaker: Callable[[], Awaitable[str | None]],
         letter_came: Callable[[str, Priority, Instant], Awaitable[None]],
+        poke: Callable[[], None],
         new_id: Callable[[], str],
         secrets: tuple[str, ...] = (),
     ) -> None:
@@ -83,7 +85,7 @@ class Working:
         tools = WorkerTools(
             ports.folder_of,
             ports.sandbox_of,
-            (Report(), AskPerson(store, clock, self._tell), RemindMe(store, clock, reminders), spawn),
+            (Report(), AskPerson(store, clock, self._tell, poke), RemindMe(store, clock, reminders), spawn),
             secrets,
         )
         loop = WorkLoop(
@@ -93,7 +95,8 @@ class Working:
             model,
             tools,
             ports.workspaces,
-            approver_for=ports.approver_for or (lambda session: StoredApprover(store, clock, session, self._tell)),
+            approver_for=ports.approver_for
+            or (lambda session: StoredApprover(store, clock, session, self._tell, poke)),
             instructions=ports.instructions,
             tuning=GuardTuning(tools=tools.kinds),
         )
@@ -110,6 +113,14 @@ class Working:
         )
         spawn.run_child = self.worker.run_child
         self.sessions = Sessions(store, clock, ports.options, new_id)
+
+    async def answer(self, question: str, word: str) -> str:
+        """The person pressed a button under a question. The first answer counts, and a late one says so."""
+        try:
+            await self.sessions.answer(question, word)
+        except NudgeError as error:
+            return str(error)
+        return "OK, go on." if is_yes(word) else "No more. It will wrap up."
 
     async def _report(self, session: Session, now: Instant) -> None:
         """To the person as a message, to another agent as a letter. A reminder's condition hears it too."""

@@ -107,8 +107,9 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
 
     def sandbox_of(agent: str) -> Sandbox:
         from nudge.sandbox.choose import choose
+        from nudge.sandbox.walls import Walls
 
-        return choose(roles[agent].sandbox)
+        return choose(roles[agent].sandbox, Walls(hidden=[home.path]))
 
     return WorkPorts(
         works=works,

@@ -10,24 +10,32 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
-
-import httpx2
 
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
-from nudge.gateway.log import CallTable, LoggedCall
-from nudge.gateway.refusals import GatewayError, refusal_of
+from nudge.gateway.refusals import GatewayError, refusal_of, warnings
 from nudge.gateway.routes import Kind, Route, read_route, run_of
-from nudge.gateway.upstream import TOKEN_HEADER, Unpacked, Upstreams, answer_headers
+from nudge.gateway.upstream import (
+    TOKEN_HEADER,
+    Answer,
+    ServiceError,
+    Unpacked,
+    UnreachableError,
+    Upstreams,
+    answer_headers,
+)
 from nudge.gateway.usage import BodyReader, StreamReader, Told, Used, used
 from nudge.instants import SECOND, Instant
+from nudge.spending.allowance import SpendingDay
+from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.ledger import HeldCall
+from nudge.spending.money import Micros
 from nudge.spending.prices import PriceTable
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
@@ -46,6 +54,8 @@ LARGEST_REQUEST = 32 * 1024 * 1024
 BODY_SECONDS = 60.0
 REMEMBERED = 10_000
 """How many runs and responses are kept in mind; what is forgotten is looked up, or taken at its bound."""
+
+LONGEST_REASON = 500
 
 _ONCE = ("host", "content-length", "transfer-encoding", "authorization", "x-api-key", TOKEN_HEADER)
 """Headers that decide something. Twice, they could decide it differently here and at the service."""
@@ -66,6 +76,8 @@ class GatewayOptions:
 
 
 Limit = Callable[[ModelCall], Awaitable["Allowed"]]
+Observe = Callable[[LoggedCall, Mapping[str, str]], None]
+"""Hears of every call that ended, with the headers of its request. It must not raise, nor take long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +101,7 @@ class Gateway:
         upstreams: Upstreams,
         options: GatewayOptions | None = None,
         limit: Limit | None = None,
+        observe: Observe | None = None,
     ) -> None:
         self.store = store
         self.spending = spending
@@ -97,6 +110,7 @@ class Gateway:
         self.upstreams = upstreams
         self.options = options or GatewayOptions()
         self.limit = limit
+        self.observe = observe
         self.calls = CallTable(store.database)
         self.in_flight = 0
         self.lengths = Remembered[str, int]()
@@ -172,6 +186,7 @@ class Exchange:
         self._own_key = False
         self._started = False
         self._ended = False
+        self._day: SpendingDay | None = None
         self._events: StreamReader | None = None
         """Set while an answer of events is under way that another event can be put into."""
 
@@ -208,6 +223,8 @@ class Exchange:
             raise UsageError(f"The header {twice} stands there twice.")
         if "content-length" in names and "transfer-encoding" in names:
             raise UsageError("A request has a content-length or a transfer-encoding, not both.")
+        if not all(_is_utf8(name) and _is_utf8(value) for name, value in self._raw_headers):
+            raise UsageError("A header of this request is not UTF-8.", next_step="Write it in ASCII.")
         host = self._headers.get("host", "")
         name = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
         hosts = self._gateway.options.hosts
@@ -274,15 +291,15 @@ class Exchange:
             if route.kind is Kind.CALL:
                 await self._pay(route, body)
             else:
-                response = await self._ask(route, body or None)
+                answer = await self._ask(route, body or None)
                 try:
-                    await self._relay(response, None)
+                    await self._relay(answer, None)
                 finally:
-                    await response.aclose()
+                    answer.close()
         except NudgeError as error:
             await self._refuse(error)
-        except httpx2.HTTPError as error:
-            await self._refuse(GatewayError(502, f"The service did not answer ({type(error).__name__})."))
+        except ServiceError as error:
+            await self._refuse(GatewayError(502, f"The service did not answer ({error})."))
 
     async def _pay(self, route: Route, body: bytes) -> None:
         gateway = self._gateway
@@ -304,7 +321,7 @@ class Exchange:
             limited = await gateway.limit(call) if gateway.limit else Allowed(call.max_tokens)
             paid.allowed = limited
             starts = await gateway.begins_task(self._agent, run, call)
-            async with gateway.spending.hold(
+            block = gateway.spending.hold(
                 self._agent,
                 model=call.model,
                 input_bound=call.input_bound + self._history(call),
@@ -315,7 +332,9 @@ class Exchange:
                 caching=call.caching,
                 searches=call.searches,
                 attempt_id=row.id,
-            ) as hold:
+            )
+            async with block as hold:
+                self._day = block.day
                 began = self._clock.now()
                 gateway.begun(self._agent, run)
                 granted = hold.max_tokens
@@ -325,11 +344,15 @@ class Exchange:
                     self._raw_headers = [
                         (name, value) for name, value in self._raw_headers if name != b"content-encoding"
                     ]
-                await self._asked(route, sent, hold, paid)
+                try:
+                    await self._asked(route, sent, hold, paid)
+                finally:
+                    paid.cost = int(hold.charged)
         except NudgeError as error:
-            paid.result = refusal_of(error, self._protocol, self._clock.now()).result if not self._started else "cut"
+            refusal = refusal_of(error, self._protocol, self._clock.now())
+            paid.result, paid.reason = "cut" if self._started else refusal.result, refusal.message[:LONGEST_REASON]
             raise
-        except httpx2.HTTPError:
+        except ServiceError:
             paid.result = "service broke off"
             raise
         except asyncio.CancelledError:
@@ -337,8 +360,16 @@ class Exchange:
             raise
         finally:
             paid.allowed.ended(paid.use)
-            now = self._clock.now()
-            gateway.write(replace(paid.row, status=paid.status, result=paid.result or "done", lasted=now - row.at))
+            ended = replace(
+                paid.row,
+                status=paid.status,
+                result=paid.result or "done",
+                reason=paid.reason,
+                lasted=self._clock.now() - row.at,
+            )
+            gateway.write(ended)
+            if gateway.observe is not None:
+                gateway.observe(replace(ended, use=paid.use, cost=paid.cost), self._headers)
 
     def _history(self, call: ModelCall) -> int:
         """The length of a conversation that the service keeps."""
@@ -355,7 +386,7 @@ class Exchange:
             raise self._too_large()
         return plain
 
-    async def _ask(self, route: Route, body: bytes | None) -> httpx2.Response:
+    async def _ask(self, route: Route, body: bytes | None) -> Answer:
         return await self._gateway.upstreams.send(
             self._scope["method"], route, self._raw_headers, body, own_key=self._own_key
         )
@@ -363,28 +394,28 @@ class Exchange:
     async def _asked(self, route: Route, body: bytes, hold: HeldCall, paid: _Paid) -> None:
         began = self._clock.now()
         try:
-            response = await self._ask(route, body)
-        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            answer = await self._ask(route, body)
+        except UnreachableError as error:
             hold.settle(TokenUse())  # nothing was sent
-            raise GatewayError(502, f"The service cannot be reached ({type(error).__name__}).") from error
+            raise GatewayError(502, f"The service cannot be reached ({error}).") from error
         try:
-            paid.status = response.status_code
-            if response.status_code >= 400:
+            paid.status = answer.status
+            if answer.status >= 400:
                 hold.settle(TokenUse())  # an error is free
                 paid.result = "service refused"
-                await self._relay(response, None)
+                await self._relay(answer, None)
                 return
-            reader = StreamReader(route.protocol) if _is_stream(response) else BodyReader(route.protocol)
-            unpacked = Unpacked(response.headers.get_list("content-encoding"))
+            reader = StreamReader(route.protocol) if _is_stream(answer) else BodyReader(route.protocol)
+            unpacked = Unpacked(answer.header(b"content-encoding"))
             try:
-                await self._relay(response, reader, unpacked)
+                await self._relay(answer, reader, unpacked)
                 reader.end()
             finally:
                 self._settle(hold, paid, reader.told if unpacked.readable else None, began)
             if reader.told.error or not reader.told.finished:
                 paid.result = "service broke off"
         finally:
-            await response.aclose()
+            answer.close()
 
     def _settle(self, hold: HeldCall, paid: _Paid, told: Told | None, began: Instant) -> None:
         """Charge what the answer says it used, or what it can have used at most."""
@@ -402,13 +433,16 @@ class Exchange:
         hold.cancel()
 
     async def _relay(
-        self, response: httpx2.Response, reader: BodyReader | StreamReader | None, unpacked: Unpacked | None = None
+        self, answer: Answer, reader: BodyReader | StreamReader | None, unpacked: Unpacked | None = None
     ) -> None:
         """Send the answer on, piece by piece, as it comes."""
         if isinstance(reader, StreamReader) and unpacked is not None and unpacked.plain:
             self._events = reader
-        await self._start(response.status_code, answer_headers(response.headers.raw))
-        async for piece in response.aiter_raw():
+        headers = answer_headers(answer.headers)
+        if self._day is not None:
+            headers += warnings(self._protocol, self._day, self._clock.now(), headers)
+        await self._start(answer.status, headers)
+        async for piece in answer.pieces():
             if reader is not None and unpacked is not None:
                 reader.feed(unpacked.feed(piece))
             await self._send({"type": "http.response.body", "body": piece, "more_body": True})
@@ -463,8 +497,21 @@ class _Paid:
     allowed: Allowed = field(default_factory=lambda: Allowed(0))
     status: int = 0
     result: str = ""
+    reason: str = ""
     use: TokenUse | None = None
+    cost: Micros | None = None
 
 
-def _is_stream(response: httpx2.Response) -> bool:
-    return response.headers.get("content-type", "").partition(";")[0].strip().lower() == "text/event-stream"
+def _is_utf8(data: bytes) -> bool:
+    """Headers go on as text. What is no UTF-8 would arrive as something else."""
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_stream(answer: Answer) -> bool:
+    return "".join(answer.header(b"content-type")).partition(";")[0].strip().lower() == "text/event-stream"

@@ -32,10 +32,10 @@ IMAGE_TOKENS = 5_000
 DOCUMENT_TOKENS = 200_000
 """For a document that the body only points at."""
 BYTES_PER_DOCUMENT_TOKEN = 8
-SEARCHES = 10
-"""For a web search tool that sets no limit."""
-SEARCH_TOKENS = 15_000
-"""For the results of one search, which the model reads."""
+SEARCHES = 3
+"""For a tool of the service that sets no limit. Codex offers a web search with every call and hardly ever uses it."""
+SEARCH_TOKENS = 10_000
+"""For the results of one use, which the model reads. There is no bound: what costs more is charged as an overrun."""
 
 _SPACE = " \t\n\r"
 _DECODER = json.JSONDecoder()

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway.calls import Protocol
-from nudge.instants import SECOND, Instant, as_instant
+from nudge.instants import DAY, MINUTE, SECOND, Instant, as_instant
 from nudge.redaction import redact
+from nudge.spending.allowance import RED_FROM, YELLOW_FROM, SpendingDay
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -71,6 +72,37 @@ class Refusal:
             failed = {"type": "error", "code": self.type, "message": self.message, "param": None}
             return b"event: error\ndata: " + json.dumps(failed, ensure_ascii=False).encode() + b"\n\n"
         return b"data: " + data + b"\n\n"
+
+
+def warnings(protocol: Protocol, day: SpendingDay, now: Instant, answered: Headers) -> Headers:
+    """What an answer says about the day, from 60 % on, in the headers where clients look for their provider's limits.
+    A service that speaks of limits of its own is not talked over.
+
+    Claude Code shows the unified ones of a subscription: its five hours stand for the day, and from 90 % the status is
+    a warning. Codex shows a primary window in percent.
+    """
+    meter = day.meter
+    if protocol is Protocol.CHAT or not meter.reached(YELLOW_FROM):
+        return []
+    prefix = b"anthropic-ratelimit-unified-" if protocol is Protocol.MESSAGES else b"x-codex-primary-"
+    if any(name.lower().startswith(prefix) for name, _ in answered):
+        return []
+    resets = str(day.refresh_at // SECOND).encode()
+    if protocol is Protocol.RESPONSES:
+        minutes = max(1, (day.refresh_at - now) // MINUTE)
+        told = {b"used-percent": meter.percent, b"window-minutes": DAY // MINUTE, b"reset-after-seconds": minutes * 60}
+        return [*((prefix + name, str(value).encode()) for name, value in told.items()), (prefix + b"reset-at", resets)]
+    status = b"allowed_warning" if meter.reached(RED_FROM) else b"allowed"
+    used = f"{min(meter.percent, 100) / 100:.2f}".encode()
+    return [
+        (prefix + b"status", status),
+        (prefix + b"reset", resets),
+        (prefix + b"representative-claim", b"five_hour"),
+        (prefix + b"5h-status", status),
+        (prefix + b"5h-reset", resets),
+        (prefix + b"5h-utilization", used),
+        *([(prefix + b"5h-surpassed-threshold", b"0.9")] if meter.reached(RED_FROM) else []),
+    ]
 
 
 def refusal_of(error: NudgeError, protocol: Protocol, now: Instant) -> Refusal:

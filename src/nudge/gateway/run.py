@@ -18,8 +18,8 @@ from nudge.daemon.assemble import Daemon
 from nudge.errors import BudgetExhaustedError, NotFoundError
 from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
-from nudge.gateway.log import CallTable
 from nudge.gateway.server import address_of, bound, is_loopback, serving
+from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream
 from nudge.home.config import Config
@@ -27,6 +27,7 @@ from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.progress.guard import Guard
 from nudge.queue.agents import Agents
+from nudge.spending.call_log import CallTable
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Micros, format_money
@@ -92,9 +93,12 @@ async def gateway_of(
         listener.close()
         raise
     prices = load_prices(config.home.path, weights=config.spending.weights)
-    gateway = Gateway(store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit)
-    async with serving(gateway, listener) as address:
-        yield address
+    async with observing(environment) as observe:
+        gateway = Gateway(
+            store, spending, clock, prices=prices, upstreams=upstreams, options=own, limit=limit, observe=observe
+        )
+        async with serving(gateway, listener) as address:
+            yield address
 
 
 @asynccontextmanager

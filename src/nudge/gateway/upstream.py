@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx2
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
 
 from nudge.errors import NotConfiguredError
 from nudge.gateway.calls import Protocol
@@ -18,6 +21,10 @@ TOKEN_HEADER = "x-nudge-token"  # noqa: S105
 CONNECT_SECONDS = 20.0
 SILENCE_SECONDS = 900.0
 """How long a service may think without a word; it sends pings in a stream."""
+
+KEPT_SECONDS = 15.0
+"""How long an idle connection is used again. A service that closed it meanwhile would cost a call."""
+LONGEST_HEADER = 64 * 1024
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -37,30 +44,82 @@ _CREDENTIALS = {b"authorization", b"x-api-key"}
 _READABLE = ("gzip", "deflate", "identity")
 
 
+class ServiceError(Exception):
+    """The service broke off, and nobody knows what it did with the call."""
+
+
+class UnreachableError(ServiceError):
+    """The service was never reached: nothing was sent."""
+
+
+class Answer:
+    """A service's answer, as it comes: its bytes are those of the wire."""
+
+    def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: RawHeaders = response.raw_headers
+
+    def header(self, name: bytes) -> list[str]:
+        return [value.decode("latin-1") for known, value in self.headers if known.lower() == name]
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        try:
+            async for piece in self._response.content.iter_any():
+                yield piece
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ServiceError(type(error).__name__) from error
+
+    def close(self) -> None:
+        """Let go of the connection. One whose answer did not come to its end is cut, so that the service stops."""
+        self._response.close()
+
+
 class Upstreams:
     """The services, by provider. Redirects go to the client: only the operator decides which service is called."""
 
     def __init__(self, addresses: Mapping[str, str], keys: Mapping[str, str]) -> None:
         self.addresses = {**PROVIDERS, **addresses}
+        self._proxies = {provider: _proxy_of(address) for provider, address in self.addresses.items()}
         self._keys = dict(keys)
-        self._client = httpx2.AsyncClient(
-            verify=tls_context(),
-            follow_redirects=False,
-            timeout=httpx2.Timeout(SILENCE_SECONDS, connect=CONNECT_SECONDS, pool=None),
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=100),
-        )
+        self._session: aiohttp.ClientSession | None = None
 
     async def close(self) -> None:
-        await self._client.aclose()
+        if self._session is not None:
+            await self._session.close()
+
+    def _connections(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(ssl=tls_context(), limit=0, keepalive_timeout=KEPT_SECONDS),
+                timeout=aiohttp.ClientTimeout(total=None, connect=CONNECT_SECONDS, sock_read=SILENCE_SECONDS),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                auto_decompress=False,
+                max_line_size=LONGEST_HEADER,
+                max_field_size=LONGEST_HEADER,
+                skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
+            )
+        return self._session
 
     async def send(
         self, method: str, route: Route, headers: RawHeaders, body: bytes | None, *, own_key: bool
-    ) -> httpx2.Response:
+    ) -> Answer:
         """The service's answer, as soon as it begins. The caller closes it."""
-        request = httpx2.Request(
-            method, self._url(route), headers=self._headers(route, headers, own_key=own_key), content=body
-        )
-        return await self._client.send(request, stream=True)
+        sent = self._headers(route, headers, own_key=own_key)
+        try:
+            response = await self._connections().request(
+                method,
+                URL(self._url(route), encoded=True),
+                headers=CIMultiDict((name.decode(), value.decode()) for name, value in sent),
+                data=body,
+                allow_redirects=False,
+                proxy=self._proxies[route.protocol.provider],
+            )
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError) as error:
+            raise UnreachableError(type(error).__name__) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise ServiceError(type(error).__name__) from error
+        return Answer(response)
 
     def _url(self, route: Route) -> str:
         """OpenAI's base URL ends with /v1, Anthropic's does not."""
@@ -88,6 +147,13 @@ class Upstreams:
         if protocol is Protocol.MESSAGES:
             return b"x-api-key", key.encode()
         return b"authorization", f"Bearer {key}".encode()
+
+
+def _proxy_of(address: str) -> str | None:
+    """The proxy that the environment names for an address: HTTPS_PROXY, HTTP_PROXY and NO_PROXY. Looked up once: the
+    library would read them, and the person's .netrc, for every call."""
+    there = urlsplit(address)
+    return None if proxy_bypass(there.netloc) else getproxies().get(there.scheme)
 
 
 def answer_headers(headers: RawHeaders) -> list[tuple[bytes, bytes]]:

@@ -75,6 +75,8 @@ ENVIRONMENT: Mapping[str, Kind] = {
     "AWS_SESSION_TOKEN": KEY,
     "AWS_ENDPOINT_URL": ADDRESS,
     "AWS_REGION": TEXT,
+    "OTEL_EXPORTER_OTLP_ENDPOINT": ADDRESS,
+    "OTEL_EXPORTER_OTLP_HEADERS": KEY,
 }
 """What is read from `.env` and the environment. The stores and the mailer check their own URLs."""
 
@@ -88,6 +90,7 @@ SECRET_NAMES = (
     "AWS_ACCESS_KEY_ID",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
+    "OTEL_EXPORTER_OTLP_HEADERS",
 )
 
 _SHORTEST_KEY = 8  # characters; shorter parts of an address are words, such as "ping"

@@ -2,9 +2,9 @@
 
     read_row("move|shift -|the {what} to {when}")
 
-A part is one word of several (`move|shift`), a word that may be missing (`-|the`), or a slot that takes one word or more
-(`{what}`). Case, punctuation, curly apostrophes and emoji count for nothing. One word of a row may be one slip of the
-keyboard away, unless what was typed is a word of its own.
+A part is one word of several (`move|shift`), a word that may be missing (`-|the`), or a slot that takes one word or
+more (`{what}`). Case, punctuation, curly apostrophes and emoji count for nothing. One word of a row may be one slip of
+the keyboard away, unless what was typed is a word of its own.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Checkpoints:
         summarise: Summarise | None = None,
     ) -> None:
         self._store = store
-        self._limit = limit
+        self.limit = limit
         self._down_to = down_to
         self._summarise = summarise
 
@@ -102,7 +102,7 @@ class Checkpoints:
     async def shortened(self, session: Session, now: Moment) -> Session | None:
         """The session with a summary in place of its older messages; None if its history is short enough. A model may
         write the summary. Nothing is written."""
-        compaction = compact(session.messages, self._limit, down_to=self._down_to)
+        compaction = compact(session.messages, self.limit, down_to=self._down_to)
         if not compaction.older:
             return None
         summary = await self._summarise(session.agent, compaction, as_instant(now)) if self._summarise else None

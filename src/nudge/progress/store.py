@@ -6,13 +6,13 @@ money of the pool passes there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nudge.instants import Instant
+from nudge.instants import Instant, rfc3339
 from nudge.progress.compaction import Message
 from nudge.progress.pool_rules import ReservationState
 from nudge.spending.money import Micros
@@ -116,6 +116,28 @@ class Session:
     report: str = ""
     reason: str = ""
     started_at: Instant = _NEVER
+
+
+DENIED = "[denied] "
+"""How the result of a tool call begins that the guard did not allow."""
+
+
+def story(session: Session) -> str:
+    """Why a session ended, waits or was denied a tool, in sentences."""
+    parts = [f"It is {session.status.value}: {session.last_task}." if session.last_task else "", session.reason]
+    denied = [text.removeprefix(DENIED) for text in _results(session) if text.startswith(DENIED)]
+    if denied:
+        times = "once" if len(denied) == 1 else f"{len(denied)} times"
+        parts.append(f"A tool was denied {times}; the last time because: {denied[-1]}")
+    parts.append(f"{session.iteration} steps, last used {rfc3339(session.updated_at)}.")
+    return " ".join(part for part in parts if part)
+
+
+def _results(session: Session) -> Iterator[str]:
+    for message in session.messages:
+        for block in message["content"] if isinstance(message.get("content"), list) else ():
+            if block.get("type") == "tool_result":
+                yield str(block.get("content", ""))
 
 
 class GuardStore(Protocol):

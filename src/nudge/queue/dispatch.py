@@ -281,8 +281,7 @@ class Dispatcher:
             log.log(level, "%s of %s failed: %s", timer.key, timer.agent, error, exc_info=level == logging.ERROR)
             with suppress(TimerChangedError):
                 await firing.fail(error, self._clock.now(), self._on_failure)
-        finally:
-            self._pace.note(timer, now, worked=firing.worked)
+        self._pace.note(timer, now, worked=firing.worked)  # not reached where the store refuses: that has its own wait
 
     async def _hand_back(self) -> None:
         """Wait ten seconds for running handlers. Those cancelled then have written nothing and run again later."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from nudge.instants import Instant
+from nudge.instants import Instant, rfc3339
 
 
 class Result(StrEnum):
@@ -66,3 +66,59 @@ class FeedLine:
     kind: str
     text: str
     id: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HourCount:
+    """So many occurrences of a kind ended like this in an hour; `reason` is why one of them was held back."""
+
+    hour: int
+    result: Result
+    kind: str
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """Something is not as it was: a session, a question, a meter, a bucket or a reminder. How it is now, its own table
+    says; `revision` numbers all changes."""
+
+    kind: str
+    agent: str
+    key: str
+    revision: int
+
+
+def named(row: Outcome) -> str:
+    """What it was, once: "heartbeat", "reminder r-a1b2c3", "reminder ci (r-a1b2c3)"."""
+    name = row.key.removeprefix(f"{row.kind}:")
+    given = row.detail.get("name")
+    return row.kind if name == row.kind else f"{row.kind} {given} ({name})" if given else f"{row.kind} {name}"
+
+
+def outcome_json(row: Outcome) -> dict[str, Any]:
+    return {
+        "type": "outcome",
+        "id": row.id,
+        "agent": row.agent,
+        "key": row.key,
+        "kind": row.kind,
+        "due_at": rfc3339(row.slot_at),
+        "at": rfc3339(row.at),
+        "result": row.result.value,
+        "reason": row.reason,
+        "final": row.final,
+        "detail": dict(row.detail),
+    }
+
+
+def feed_json(line: FeedLine) -> dict[str, Any]:
+    return {
+        "type": "feed",
+        "id": line.id,
+        "at": rfc3339(line.at),
+        "agent": line.agent,
+        "kind": line.kind,
+        "text": line.text,
+    }

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
     from nudge.queue.records import RecordTable
-    from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
+    from nudge.queue.tables import ChangeTable, FeedTable, LaneTable, OutcomeTable, TimerTable
 
 
 class QueueStore(Protocol):
@@ -34,6 +34,8 @@ class QueueStore(Protocol):
     def outcomes(self) -> OutcomeTable: ...
     @property
     def feed(self) -> FeedTable: ...
+    @property
+    def changes(self) -> ChangeTable: ...
     @property
     def agents(self) -> AgentTable: ...
     @property

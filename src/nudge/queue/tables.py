@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nudge.database import Database, Row
 from nudge.errors import LostLeaseError
 from nudge.instants import MINUTE, Instant
-from nudge.queue.outcomes import FeedLine, Outcome, Result
+from nudge.queue.outcomes import FeedLine, HourCount, Outcome, Result, StateChange
 from nudge.queue.timers import Lease, Timer
 
 if TYPE_CHECKING:
@@ -289,6 +289,36 @@ class OutcomeTable:
         params = {"since": since, "until": until, "agent": agent, "limit": limit}
         return [_outcome(row) for row in await self._db.all("outcomes_around", params)]
 
+    async def search(
+        self,
+        words: str = "",
+        *,
+        agent: str | None = None,
+        result: str | None = None,
+        since: Instant | None = None,
+        until: Instant | None = None,
+        limit: int = 50,
+    ) -> Sequence[Outcome]:
+        """Newest first, with the words in the reason, the key or what else is known of it, in any case."""
+        escaped = words.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+        params = {
+            "words": f"%{escaped}%",
+            "agent": agent,
+            "result": result,
+            "since": -_FOREVER if since is None else since,
+            "until": _FOREVER if until is None else until,
+            "limit": limit,
+        }
+        return [_outcome(row) for row in await self._db.all("outcomes_search", params)]
+
+    async def by_hour(self, agent: str, since: Instant, until: Instant) -> Sequence[HourCount]:
+        """How many ended how, by kind and by the hour since `since`."""
+        rows = await self._db.all("outcomes_by_hour", {"agent": agent, "since": since, "until": until})
+        return [
+            HourCount(int(row["hour"]), Result(row["result"]), row["kind"], int(row["count"]), row["reason"])
+            for row in rows
+        ]
+
     async def revision(self) -> int:
         """The number of the last change."""
         row = await self._db.one("outcomes_revision", {})
@@ -329,6 +359,21 @@ class FeedTable:
         """Oldest first, for whoever follows."""
         rows = await self._db.all("feed_after_id", {"last": last, "agent": agent, "limit": limit})
         return [_line(row) for row in rows]
+
+
+class ChangeTable:
+    """The last change of everything that has no log of its own. Triggers of the database write it."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def revision(self) -> int:
+        row = await self._db.one("changes_revision", {})
+        return int(row["revision"]) if row else 0
+
+    async def after(self, revision: int, limit: int = 500) -> Sequence[StateChange]:
+        rows = await self._db.all("changes_after", {"revision": revision, "limit": limit})
+        return [StateChange(row["kind"], row["agent"], row["key"], row["revision"]) for row in rows]
 
 
 def _outcome(row: Row) -> Outcome:

@@ -11,9 +11,10 @@ from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.reminders.definition import Definition, edited
 from nudge.reminders.reminder import KIND, Reminder, Status
-from nudge.reminders.slots import first_slot
+from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.text import time_in_words
+from nudge.schedules import AnySchedule
 
 _TRIES = 10
 SNOOZED = "snoozed"
@@ -42,14 +43,29 @@ def editing(changes: Definition, now: Instant) -> Step:
         after = edited(before, changes, now)
         if after.schedule == before.schedule and after.rhythm == before.rhythm:
             return Change(after, kept(timer, after))
-        if after.status is Status.COMPLETED:
-            after = replace(after, status=Status.ACTIVE, ended_reason="")
-        first = first_slot(replace(after, last_fired_at=None), now)  # a new time has not been used yet
-        if first is None:
-            raise schedule_over()
-        return Change(after, timer_at(after, first) if after.status is Status.ACTIVE else None)
+        return _retimed(after, now)
 
     return step
+
+
+def moving(schedule: AnySchedule, now: Instant) -> Step:
+    """Another schedule from now on, and nothing else."""
+
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        _refuse_removed(before)
+        return _retimed(replace(before, schedule=schedule, asked=0), now)
+
+    return step
+
+
+def _retimed(after: Reminder, now: Instant) -> Change:
+    """The reminder at the first time of its new schedule."""
+    if after.status is Status.COMPLETED:
+        after = replace(after, status=Status.ACTIVE, ended_reason="")
+    first = first_slot(replace(after, last_fired_at=None), now)  # a new time has not been used yet
+    if first is None:
+        raise schedule_over()
+    return Change(after, timer_at(after, first) if after.status is Status.ACTIVE else None)
 
 
 def pausing(before: Reminder, timer: Timer | None) -> Change:
@@ -72,6 +88,19 @@ def resuming(now: Instant) -> Step:
             ended = replace(after, status=Status.COMPLETED, ended_reason="Its schedule ended while it was paused.")
             return Change(ended, None, f"Completed: {before.title}. {ended.ended_reason}", "completed")
         return Change(after, timer_at(after, first), f"Resumed: {before.title}.", "resumed")
+
+    return step
+
+
+def restoring(now: Instant) -> Step:
+    """Active again, with the next time of its schedule, whatever ended it or put it off."""
+
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        after = replace(before, status=Status.ACTIVE, ended_reason="")
+        first = first_slot(after, now)
+        if first is None or (before.one_shot and due(after, first, now).too_late):
+            raise schedule_over()
+        return Change(after, timer_at(after, first), f"Restored: {before.title}.", "restored")
 
     return step
 
@@ -134,19 +163,23 @@ def snoozing(until: Instant, now: Instant) -> Step:
     return step
 
 
-def putting_back(before: Reminder, timer: Timer | None, now: Instant) -> Step:
-    """The reminder as it was, with how often it has fired since. A time that has passed is not caught up on."""
+def returning(earlier: Reminder, due_at: Instant | None, now: Instant) -> Step:
+    """As it was before a change that is taken back. A next time that has passed since then is now."""
 
-    def step(current: Reminder, _: Timer | None) -> Change:
-        after = replace(before, fire_count=current.fire_count, last_fired_at=current.last_fired_at)
-        back = timer if timer is not None and timer.due_at > now else None
-        if back is None and timer is not None:
-            following = first_slot(after, now)
-            if following is None:  # its time has passed meanwhile
-                after = replace(after, status=Status.COMPLETED, ended_reason="Its time passed before it was put back.")
-            else:
-                back = timer_at(after, following)
-        return Change(after, back, f"Put back: {before.title}.")
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        after = replace(
+            before,
+            status=earlier.status,
+            ended_reason=earlier.ended_reason,
+            message=earlier.message,
+            schedule=earlier.schedule,
+            rhythm=earlier.rhythm,
+            asked=earlier.asked,
+            acknowledged_at=earlier.acknowledged_at,
+        )
+        active = after.status is Status.ACTIVE and due_at is not None
+        following = timer_at(after, Instant(max(due_at, now))) if active and due_at is not None else None
+        return Change(after, following, f"Restored: {before.title}.", "restored")
 
     return step
 

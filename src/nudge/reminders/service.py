@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from nudge.attention.forward_schedule import AHEAD, BACK, BEYOND, UpcomingTask
 from nudge.attention.quiet import PersonOf
 from nudge.defaults import MOST_A_DAY_BY_MODEL, MOST_BY_MODEL
 from nudge.errors import InvalidScheduleError, NotFoundError, StoreError, UsageError
-from nudge.instants import DAY, Instant, local_date, start_of_day
+from nudge.instants import DAY, Instant, local_date, rfc3339, start_of_day
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
@@ -20,25 +22,27 @@ from nudge.reminders.changes import (
     change,
     completing,
     editing,
+    moving,
     on_free_slot,
     pausing,
-    putting_back,
     removing,
+    restoring,
     resuming,
+    returning,
     schedule_over,
     snoozing,
     timer_at,
     unknown,
 )
 from nudge.reminders.conditions import NOT_JUDGED, Reply, read_reply
-from nudge.reminders.definition import Definition, make_reminder
+from nudge.reminders.definition import Definition, make_reminder, reminder_to_json
 from nudge.reminders.handover import Handover
 from nudge.reminders.reminder import ID, KIND, Mode, Reminder, Source, Status
 from nudge.reminders.slots import due, first_slot
 from nudge.reminders.store import ReminderStore
 from nudge.reminders.tables import ComingReminder, ListedReminder
-from nudge.reminders.text import delivered_text
-from nudge.schedules import occurrences
+from nudge.reminders.text import delivered_text, schedule_words
+from nudge.schedules import AnySchedule, occurrences
 
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 _TRIES = 20
@@ -58,6 +62,12 @@ class Timed:
 
     reminder: Reminder
     next_at: Instant | None
+
+    def public(self, zone: tzinfo) -> dict[str, Any]:
+        """As JSON: everything that was set, how it stands, and when it is next."""
+        next_at = None if self.next_at is None else rfc3339(self.next_at, zone)
+        words = schedule_words(self.reminder)
+        return {**reminder_to_json(self.reminder), "schedule_words": words, "next_at": next_at}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +157,10 @@ class Reminders:
         """Cancel it. Its history stays. One that a role asks for comes back only when the role changes it."""
         return await self._changed(id_or_name, now, removing)
 
+    async def restore(self, id_or_name: str, now: Instant) -> Timed:
+        """Take back a removal, a completion, a pause or a snooze."""
+        return await self._changed(id_or_name, now, restoring(now))
+
     async def complete(self, id_or_name: str, now: Instant, reason: str = "Marked as done.") -> Timed:
         """It is no longer needed."""
         return await self._changed(id_or_name, now, completing(reason))
@@ -162,9 +176,13 @@ class Reminders:
     async def snooze(self, id_or_name: str, duration_us: int, now: Instant) -> Timed:
         return await self._changed(id_or_name, now, snoozing(Instant(now + duration_us), now))
 
-    async def put_back(self, before: Reminder, timer: Timer | None, now: Instant) -> Timed:
-        """Undo what was done to it: the reminder and its timer as they were."""
-        return await self._changed(before.id, now, putting_back(before, timer, now))
+    async def move(self, id_or_name: str, schedule: AnySchedule, now: Instant) -> Timed:
+        """Give it another schedule."""
+        return await self._changed(id_or_name, now, moving(schedule, now))
+
+    async def bring_back(self, earlier: Timed, now: Instant) -> Timed:
+        """Bring it back to what it was, with its next time then."""
+        return await self._changed(earlier.reminder.id, now, returning(earlier.reminder, earlier.next_at, now))
 
     async def run_now(self, id_or_name: str, now: Instant, handover: Handover) -> Reminder:
         """One extra delivery, whatever its condition says; its schedule and its chain stay as they are.

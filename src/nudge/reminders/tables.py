@@ -7,9 +7,10 @@ that lists reminders loads neither the rules nor dataclasses.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import tzinfo
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nudge.instants import Instant
+from nudge.instants import Instant, rfc3339
 
 if TYPE_CHECKING:
     from nudge.database import Database, Row
@@ -33,6 +34,29 @@ class ListedReminder(NamedTuple):
     last_fired_at: Instant | None
     fire_count: int
     next_at: Instant | None
+
+    def public(self, zone: tzinfo) -> dict[str, Any]:
+        """As JSON, with times as the zone's clocks show them."""
+
+        def time(instant: Instant | None) -> str | None:
+            return None if instant is None else rfc3339(instant, zone)
+
+        return {
+            "id": self.id,
+            "agent": self.agent,
+            "name": self.name,
+            "message": self.message,
+            "schedule_words": self.schedule_words,
+            "tz": self.tz,
+            "to_person": self.to_person,
+            "source": self.source,
+            "status": self.status,
+            "ended_reason": self.ended_reason,
+            "next_at": time(self.next_at),
+            "last_fired_at": time(self.last_fired_at),
+            "fire_count": self.fire_count,
+            "created_at": time(self.created_at),
+        }
 
 
 class ComingReminder(NamedTuple):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.instants import DAY, MINUTE, Instant, to_datetime
 from nudge.queue import outcomes
+from nudge.queue.records import Record, text
 from nudge.queue.timers import Timer
 from nudge.spending.alerts import mail_timer
 from nudge.spending.allowance import Meter
@@ -43,6 +45,9 @@ HOLD_LASTS = 15 * MINUTE
 FORGET_AFTER = 30 * DAY
 USED_UP_AFTER = 2
 """Calls refused in a row, after which what is left of a day counts as used up."""
+
+BURN_TOLD = Record("spending.burn", text, text)
+"""The last day on which a burn went on that was told."""
 
 _FEED_KINDS = {PAUSED: "asleep", STOPPED: "budget_exceeded"}
 
@@ -297,7 +302,25 @@ class AgentLedger:
             return row
         if meter.percent > row.badge:
             await self._feed(row.agent, "budget", meter.with_held(accounts.day.account.held), now)
+            await self._told_of_burn(accounts, now)
         return replace(row, badge=meter.percent)
+
+    async def _told_of_burn(self, accounts: AgentAccounts, now: Instant) -> None:
+        """Report an agent that used up its share on three days in a row. Once: again only after a day that was not."""
+        agent, today = accounts.agent, accounts.row.day
+        days = await self._budgets.chronic_burn(accounts, now)
+        if not days:
+            return
+        told = await self._store.records.lock_or_add(agent, BURN_TOLD, "")
+        await self._store.records.set(agent, BURN_TOLD, today.isoformat())
+        if told and date.fromisoformat(told) >= today - timedelta(days=1):
+            return
+        percents = ", ".join(f"{Meter(one.spent, one.limit).percent}%" for one in days)
+        text = (
+            f"{agent} used up its share of the budget {len(days)} days in a row ({percents}). "
+            "'nudge budget --detail' shows what for; 'nudge budget set --window DOLLARS' gives it more."
+        )
+        await self._feed(agent, "burn", text, now)
 
     async def _feed(self, agent: str, kind: str, text: str, now: Instant) -> None:
         await self._store.feed.add(outcomes.FeedLine(now, agent, kind, text))

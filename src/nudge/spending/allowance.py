@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 from nudge.errors import UsageError
 from nudge.instants import (
@@ -142,7 +143,7 @@ class DayTurn:
         return day if instant >= self.start_of(day) else day - timedelta(days=1)
 
     def start_of(self, day: date) -> Instant:
-        return from_local(datetime.combine(day, time()) + self.offset, zone_of(self.zone))
+        return _start_of(self, day)
 
     def after(self, instant: Instant) -> Instant:
         """The next turn: later than `instant` also where a zone left a day out of its calendar."""
@@ -150,6 +151,12 @@ class DayTurn:
         while (turn := self.start_of(day)) <= instant:
             day += timedelta(days=1)
         return turn
+
+
+@lru_cache(maxsize=512)
+def _start_of(turn: DayTurn, day: date) -> Instant:
+    """Kept, because every call for money asks it about the same few days."""
+    return from_local(datetime.combine(day, time()) + turn.offset, zone_of(turn.zone))
 
 
 MIDNIGHT_UTC = DayTurn()

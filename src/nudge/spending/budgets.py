@@ -9,18 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, timedelta, tzinfo
 from typing import Any
 
 from nudge.defaults import SPENDING_TIER, SPENDING_WINDOW
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import Instant, rfc3339
 from nudge.queue.timers import Timer
-from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, SpendingDay
+from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, SpendingDay, day_share
+from nudge.spending.burn import CHRONIC_DAYS, DAY_LOOKS_BACK, WINDOW_LOOKS_BACK, Forecast, chronic, used_up_at
 from nudge.spending.holds import Account, AccountKey, AccountKind, Change
 from nudge.spending.lifecycle import Lifecycle, SpendingState, step
 from nudge.spending.money import Amount, Micros, Money, as_micros
-from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore
+from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore, UsageTotal
 
 WAKE = "wake"
 
@@ -250,6 +251,27 @@ class Budgets:
         since = self.turn.day_of(now) - timedelta(days=days - 1)
         return await self._store.ledger.days(agent, since)
 
+    async def forecast(self, status: SpendingStatus, now: Instant) -> Forecast:
+        """When the agent's money is used up at the present rate."""
+        day_began = self.turn.start_of(self.turn.day_of(now))
+        day_since = Instant(max(now - DAY_LOOKS_BACK, day_began, status.window_starts))
+        window_since = Instant(max(now - WINDOW_LOOKS_BACK, status.window_starts))  # a young window has a whole day's
+        lately = await self._store.usage.spent(status.agent, day_since)
+        of_late = await self._store.usage.spent(status.agent, window_since)
+        day, window = status.meter, status.window
+        return Forecast(
+            used_up_at(day.limit - day.spent, lately, now - day_since, now, status.refresh_at),
+            used_up_at(window.limit - window.committed, of_late, WINDOW_LOOKS_BACK, now, status.window_ends),
+        )
+
+    async def chronic_burn(self, accounts: AgentAccounts, now: Instant) -> list[DaySpent]:
+        """The last three days, if the agent used up its share on each of them."""
+        row = accounts.row
+        begins, ends = self.turn.day_of(row.window_start), self._of(accounts).end
+        even = day_share(row.budget, (self.turn.day_of(Instant(ends - 1)) - begins).days + 1)
+        days = await self.history(accounts.agent, CHRONIC_DAYS, now)
+        return chronic(days, row.day, even, topped_up=row.topped_up > 0)
+
     async def _change(
         self, accounts: AgentAccounts, after: Allowance, now: Instant, *, other_models: bool = False
     ) -> None:
@@ -335,3 +357,65 @@ def _window_key(row: SpendingRow) -> AccountKey:
 
 def _day_key(row: SpendingRow) -> AccountKey:
     return AccountKey(AccountKind.DAY, f"{row.agent} on {row.day.isoformat()} from {rfc3339(row.window_start)}")
+
+
+def budget_json(
+    status: SpendingStatus, tier: str, totals: Sequence[UsageTotal] | None, zone: tzinfo, forecast: Forecast
+) -> dict[str, Any]:
+    """`totals` come with the detail: amounts are micro-dollars."""
+    shown = {
+        "agent": status.agent,
+        **status.public(),
+        "refresh_at": rfc3339(status.refresh_at, zone),
+        "renews_at": rfc3339(status.window_ends, zone),
+        "tier": tier,
+        "used_up_at": None if forecast.day is None else rfc3339(forecast.day, zone),
+        "window_used_up_at": None if forecast.window is None else rfc3339(forecast.window, zone),
+    }
+    if totals is None:
+        return shown
+    window = status.window
+    return {
+        **shown,
+        "detail": {
+            "unit": "micro-dollars",
+            "day": {"limit": status.meter.limit, "spent": status.meter.spent, "held": status.held},
+            "window": {
+                "limit": window.limit,
+                "spent": window.committed,
+                "held": window.held,
+                "topped_up": status.topped_up,
+                "overrun": status.overrun,
+                "starts_at": rfc3339(status.window_starts, zone),
+            },
+            "usage": [
+                {
+                    "purpose": total.purpose,
+                    "model": total.model,
+                    "calls": total.calls,
+                    "input": total.use.input,
+                    "output": total.use.output,
+                    "cache_read": total.use.cache_read,
+                    "cache_write": total.use.cache_write,
+                    "cost": total.cost,
+                    "known_price": total.known_price,
+                    "assumed": total.assumed,
+                }
+                for total in totals
+            ],
+        },
+    }
+
+
+def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
+    """The days from the first that is known to today. One that nobody touched had nothing spent on it."""
+    known = {one.day: one for one in days}
+    first = min(known, default=today)
+    span = (today - first).days + 1
+    wanted = [first + timedelta(days=number) for number in range(max(span, 1))]
+    return [known.get(day) or DaySpent(day, 0, 0, 0, 0) for day in wanted]
+
+
+def day_meter(day: DaySpent) -> Meter:
+    """A day without an allowance of its own was not used at all, rather than used up."""
+    return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)

@@ -10,20 +10,20 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from contextvars import Context
 from dataclasses import replace
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from nudge.backoff import Policy, SetbackError, persevere
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
-from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, ToolResult, ToolUse
+from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, TextDelta, ToolResult, ToolUse
 from nudge.queue.firing import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
-from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
+from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn, SpendingDay
 from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus
 from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
 from nudge.spending.ledger import Attempt, HeldCall
@@ -150,6 +150,23 @@ class Spending:
         starts = purpose in STARTS_TASK if starts_task is None else starts_task
         return HoldBlock(self, attempt, starts, None if now is None else as_instant(now), patience)
 
+    @asynccontextmanager
+    async def stoppable(self, agent: str) -> AsyncIterator[None]:
+        """A block that costs nothing itself and ends with the agent's money: if the agent passes 110 % of its day
+        meanwhile, it is cancelled, and AsleepError comes out of it."""
+        flight = self._in_flight.enter(agent)
+        try:
+            yield
+        except asyncio.CancelledError:
+            if self._in_flight.leave(flight):
+                raise await self._stopped(agent) from None
+            raise
+        except BaseException:
+            self._in_flight.leave(flight)
+            raise
+        if self._in_flight.leave(flight):
+            raise await self._stopped(agent)
+
     async def call(
         self,
         agent: str,
@@ -161,8 +178,10 @@ class Spending:
         starts_task: bool | None = None,
         min_tokens: int | None = None,
         patience: float | None = None,
+        words: Words | None = None,
     ) -> ModelReply:
-        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details.
+        """Ask the model inside a `hold`, and pay for it. What it cost is in the reply's details. With `words`, the
+        answer's words are given there as they are written.
 
         An attempt whose answer did not arrive whole is charged its worst case, because it may have been billed. There
         is another one if the row `model-lost` of the back-off table says so, and if the money pays for it: it has a
@@ -193,7 +212,7 @@ class Spending:
             ) as hold:
                 sent = replace(request, model=hold.model, max_tokens=hold.max_tokens, attempt_id=hold.id)
                 try:
-                    reply = await asked.complete(sent)
+                    reply = await asked.complete(sent) if words is None else await _streamed(asked, sent, words)
                 except ModelUnavailableError as error:
                     if error.unbilled:
                         raise
@@ -261,17 +280,22 @@ class Spending:
             async with firing.settle() as settlement:
                 yield settlement
 
-    async def _begin(self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None) -> HoldRow:
-        """A hold as soon as there is room for it and everybody before has theirs. Never waits for ever."""
+    async def _begin(
+        self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
+    ) -> tuple[HoldRow, SpendingDay]:
+        """A hold as soon as there is room for it and everybody before has theirs, and the agent's day as it was then.
+        Never waits for ever."""
 
-        async def ask() -> HoldRow | NotYet:
+        async def ask() -> tuple[HoldRow, SpendingDay] | NotYet:
             nonlocal now
             at, now = self._clock.now() if now is None else now, None
             result = await self._ledger.hold(attempt, at, starts_task=starts_task)
             self._after(result.advanced)
             if isinstance(result.answer, BudgetExhaustedError):
                 raise result.answer
-            return result.answer
+            if isinstance(result.answer, NotYet):
+                return result.answer
+            return result.answer, result.advanced.accounts.today
 
         try:
             return await self._line.turn(takes_from(attempt), ask, patience)
@@ -306,8 +330,32 @@ class Spending:
                     self._in_flight.stop(agent)
 
 
+class Words(Protocol):
+    """Whoever reads an answer while it is written."""
+
+    def begin(self) -> None:
+        """An attempt begins. What an attempt before it wrote is void."""
+        ...
+
+    def add(self, text: str) -> None: ...
+
+
+async def _streamed(model: Model, request: ModelRequest, words: Words) -> ModelReply:
+    """The whole reply of a stream. One that ends without a reply did not arrive whole."""
+    words.begin()
+    async with aclosing(model.stream(request)) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                words.add(event.text)
+            elif isinstance(event, ModelReply):
+                return event
+    raise ModelUnavailableError("The answer ended in the middle.")
+
+
 class HoldBlock:
-    """What `Spending.hold` gives: enter it once, with `async with`."""
+    """What `Spending.hold` gives: enter it once, with `async with`. `day` is the agent's when it was entered."""
+
+    day: SpendingDay
 
     def __init__(
         self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
@@ -322,7 +370,7 @@ class HoldBlock:
 
     async def __aenter__(self) -> HeldCall:
         spending, attempt = self._spending, self._attempt
-        self._row = await spending._begin(attempt, self._starts_task, self._now, self._patience)
+        self._row, self.day = await spending._begin(attempt, self._starts_task, self._now, self._patience)
         self._held = HeldCall(self._row.hold, attempt.call, attempt.model, spending._prices, self._note)
         self._flight = spending._in_flight.enter(attempt.agent)
         return self._held

@@ -46,6 +46,13 @@ class SpendingState(StrEnum):
         """Whether a task that has begun may call the model again."""
         return self in (SpendingState.AWAKE, SpendingState.WINDING_DOWN)
 
+    def why(self, refresh_at: Instant | None) -> str:
+        """Why its agent does nothing, in a sentence; empty if money is not the reason."""
+        if self.may_go_on:
+            return ""
+        until = f" until {rfc3339(refresh_at)}" if refresh_at is not None else ""
+        return f"Its agent is {self.value.replace('_', ' ')}{until}."
+
     @property
     def banner(self) -> str | None:
         """What a status shows in red until it is over."""

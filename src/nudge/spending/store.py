@@ -18,6 +18,7 @@ from nudge.spending.money import Micros
 from nudge.tokens import TokenUse
 
 if TYPE_CHECKING:
+    from nudge.spending.call_log import CallTable
     from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
 
 
@@ -135,3 +136,5 @@ class SpendingStore(QueueStore, Protocol):
     def ledger(self) -> LedgerTable: ...
     @property
     def usage(self) -> UsageTable: ...
+    @property
+    def calls(self) -> CallTable: ...

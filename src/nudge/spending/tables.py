@@ -279,6 +279,12 @@ class UsageTable:
         params = {"agent": agent, "since": _ALWAYS if since is None else since, "limit": limit}
         return [_usage(row) for row in await self._db.all("usage_recent", params)]
 
+    async def spent(self, agent: str, since: Instant) -> Micros:
+        """What the agent's calls cost that ended since then."""
+        row = await self._db.one("usage_spent", {"agent": agent, "since": since})
+        assert row is not None
+        return int(row["spent"])
+
     async def totals(self, agent: str, since: Instant, until: Instant) -> Sequence[UsageTotal]:
         """By purpose and model, the dearest first."""
         rows = await self._db.all("usage_totals", {"agent": agent, "since": since, "until": until})

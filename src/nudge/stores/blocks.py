@@ -14,7 +14,8 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 @cache
 def blocks() -> dict[str, str]:
-    """All statements by name, with `:name` parameters and `{for_update}` where a row that is read must be locked."""
+    """All statements by name, with `:name` parameters, `{for_update}` where a row that is read must be locked, and
+    `{next_revision}` for the number of an outcome's change."""
     found: dict[str, str] = {}
     for file in sorted((_HERE / "queries").glob("*.sql")):
         name, lines = "", list[str]()
@@ -33,16 +34,20 @@ def blocks() -> dict[str, str]:
 @cache
 def sqlite_blocks() -> dict[str, str]:
     """The statements for SQLite, whose writers take turns: there is no row to lock."""
-    return {name: sql.replace("{for_update}", "") for name, sql in blocks().items()}
+    revision = "(SELECT COALESCE(MAX(revision), 0) + 1 FROM outcomes)"
+    return {
+        name: sql.replace("{for_update}", "").replace("{next_revision}", revision) for name, sql in blocks().items()
+    }
 
 
 @cache
 def psycopg_blocks() -> dict[str, str]:
     """The same statements with psycopg's `%(name)s` parameters."""
-    return {
-        name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%").replace("{for_update}", "FOR UPDATE"))
+    filled = {
+        name: sql.replace("{for_update}", "FOR UPDATE").replace("{next_revision}", "nextval('outcome_revisions')")
         for name, sql in blocks().items()
     }
+    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in filled.items()}
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, LiteralString
@@ -78,6 +78,7 @@ class PostgresDatabase:
 
     def __init__(self, url: str, connections: int, *, read_only: bool = False) -> None:
         self.probe: Probe | None = None
+        self.on_commit: Callable[[], None] | None = None
         self._read_only = read_only
         self._options: dict[str, Any] = {**_ALERT, **read_url(url), **_OURS}
         self._backends: set[int] = set()  # the server's processes for our own connections
@@ -278,6 +279,8 @@ class PostgresDatabase:
                             self.probe("commit")
                     if self.probe:
                         self.probe("committed")
+                    if self.on_commit:
+                        self.on_commit()
                 finally:
                     mine.over = True
                     self._mine.reset(reset)

@@ -68,6 +68,7 @@ class SqliteDatabase:
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self.probe: Probe | None = None
+        self.on_commit: Callable[[], None] | None = None
         self.path = path
         self.keeps = False
         self.on_trouble: Callable[[StoreError], None] | None = None
@@ -394,6 +395,8 @@ class SqliteDatabase:
         _tell(group, None)
         if self.probe:
             self.probe("committed")
+        if self.on_commit:
+            self.on_commit()
 
     def _execute(self, sql: str) -> None:
         try:

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from nudge.progress.tables import GuardTable, PoolTable, SessionTable
     from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
     from nudge.queue.records import RecordTable
-    from nudge.queue.tables import FeedTable, LaneTable, OutcomeTable, TimerTable
+    from nudge.queue.tables import ChangeTable, FeedTable, LaneTable, OutcomeTable, TimerTable
     from nudge.reminders.tables import ReminderTable
+    from nudge.spending.call_log import CallTable
     from nudge.spending.tables import LedgerTable, SpendingTable, UsageTable
     from nudge.worker.questions import QuestionTable
 
@@ -34,6 +35,7 @@ class SqlStore:
     lanes: cached_property[LaneTable] = _table("queue.tables", "LaneTable")
     outcomes: cached_property[OutcomeTable] = _table("queue.tables", "OutcomeTable")
     feed: cached_property[FeedTable] = _table("queue.tables", "FeedTable")
+    changes: cached_property[ChangeTable] = _table("queue.tables", "ChangeTable")
     agents: cached_property[AgentTable] = _table("queue.mail_tables", "AgentTable")
     letters: cached_property[LetterTable] = _table("queue.mail_tables", "LetterTable")
     outbox: cached_property[OutboxTable] = _table("queue.mail_tables", "OutboxTable")
@@ -43,6 +45,7 @@ class SqlStore:
     spending: cached_property[SpendingTable] = _table("spending.tables", "SpendingTable")
     ledger: cached_property[LedgerTable] = _table("spending.tables", "LedgerTable")
     usage: cached_property[UsageTable] = _table("spending.tables", "UsageTable")
+    calls: cached_property[CallTable] = _table("spending.call_log", "CallTable")
     pools: cached_property[PoolTable] = _table("progress.tables", "PoolTable")
     sessions: cached_property[SessionTable] = _table("progress.tables", "SessionTable")
     guards: cached_property[GuardTable] = _table("progress.tables", "GuardTable")

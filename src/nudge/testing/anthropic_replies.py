@@ -68,27 +68,32 @@ def _check_tools(body: dict[str, Any]) -> None:
         wanted = [str(block.get("id")) for block in blocks if block.get("type") == "tool_use"]
 
 
+LOOK_BACK = 20
+"""From each mark the service looks for a known prefix this many blocks back."""
+
+
 def cache_counts(body: dict[str, Any], known: Set[str], shortest: int) -> tuple[dict[str, int], list[str]]:
     """What the input counts as, and the prefixes that are in the cache afterwards.
 
     The cache holds prefixes that end at a mark, in the order of the cache: tools, system, messages. The longest known
     one is read, what comes after it up to the last mark is written, and the rest is plain input. A prefix that is too
-    short is not cached.
+    short is not cached. From each mark the search goes twenty blocks back.
     """
-    text, prefixes, marked = "", list[str](), list[str]()
+    text, prefixes, marked, reached = "", list[str](), list[str](), set[int]()
     for block, words in _pieces(body):
         text += words
         prefixes.append(text)
         if "cache_control" in block and tokens_of(text) >= shortest:
             marked.append(text)
+            reached.update(range(max(0, len(prefixes) - LOOK_BACK), len(prefixes)))
     last = marked[-1] if marked else ""
-    read = next((prefix for prefix in reversed(prefixes) if len(prefix) <= len(last) and prefix in known), "")
+    read = next((prefixes[place] for place in sorted(reached, reverse=True) if prefixes[place] in known), "")
     counts = {
         "input_tokens": tokens_of(text[len(last) :]),
         "cache_read_input_tokens": tokens_of(read),
         "cache_creation_input_tokens": tokens_of(last) - tokens_of(read),
     }
-    return counts, marked
+    return counts, [*marked, *([read] if read else [])]
 
 
 def message_of(reply: Reply, body: dict[str, Any], usage: Mapping[str, int], number: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ bearer token, as the service does.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -22,6 +22,7 @@ from nudge.testing.loopback import serve
 from nudge.testing.model_server import Answer, BadRequestError, ModelServer, Reply, tokens_of
 
 API_KEY = "sk-ant-fake-key-of-nobody"
+CACHE_SECONDS = 300.0
 _MODEL = {"type": "model", "id": "claude-fake", "display_name": "Fake", "created_at": "2026-01-01T00:00:00Z"}
 _MODELS = {"data": [_MODEL], "has_more": False, "first_id": "claude-fake", "last_id": "claude-fake"}
 
@@ -47,7 +48,11 @@ class FakeAnthropic(ModelServer):
         answer: Answer | None = None,
         shortest_cached: int = 1024,
         lacks: Sequence[str] = (),
+        now: Callable[[], float] = lambda: 0.0,
+        first_word_after: float = 0.0,
     ) -> None:
+        """`now` is the clock, in seconds, by which a prefix leaves the prompt cache five minutes after its last use;
+        without one it stays. `first_word_after` is how many seconds an answer takes to begin."""
         more = [
             Route("/v1/messages/count_tokens", self._count, methods=["POST"]),
             Route("/api/hello", self._hello, methods=["GET"]),
@@ -55,7 +60,9 @@ class FakeAnthropic(ModelServer):
         super().__init__("/v1/messages", default, answer, lacks, _MODELS, more)
         self.api_key = api_key
         self._shortest_cached = shortest_cached
-        self._cached: set[str] = set()
+        self._cached: dict[str, float] = {}
+        self._now = now
+        self.first_word_after = first_word_after
 
     def _check_key(self, request: Request) -> Response | None:
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -72,8 +79,10 @@ class FakeAnthropic(ModelServer):
 
     def _say(self, reply: Reply, body: dict[str, Any], number: int) -> dict[str, Any]:
         with self.bell.lock:
-            counts, cached = cache_counts(body, self._cached, self._shortest_cached)
-            self._cached.update(cached)
+            now = self._now()
+            known = {prefix for prefix, until in self._cached.items() if now < until}
+            counts, cached = cache_counts(body, known, self._shortest_cached)
+            self._cached.update(dict.fromkeys(cached, now + CACHE_SECONDS))
         return message_of(reply, body, counts, number)
 
     def _events(self, said: dict[str, Any], body: dict[str, Any]) -> Iterator[tuple[str, bool]]:

@@ -109,6 +109,7 @@ class ModelServer(Loopback):
         self._bill: list[Billed] = []
         self._served: list[dict[str, Any]] = []
         self._abandoned = 0
+        self.first_word_after = 0.0
         self.app = Starlette(
             routes=[
                 Route(path, self._ask, methods=["POST"]),
@@ -219,6 +220,8 @@ class ModelServer(Loopback):
             self._charge(body, self._say(self._lost_reply(), body, number))
             return await self.faults.play(fault, request)
         reply = self._next_reply(body)
+        if self.first_word_after:
+            await asyncio.sleep(self.first_word_after)
         said = self._say(reply, body, number)
         self._charge(body, said)
         if reply.usage is not None:

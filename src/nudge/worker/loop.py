@@ -27,6 +27,7 @@ from nudge.model import (
     Tool,
     ToolResult,
     ToolUse,
+    Turn,
     assistant,
     cached,
     user,
@@ -39,10 +40,11 @@ from nudge.progress.guard_holds import AsyncLedgerHolds
 from nudge.progress.guard_values import CallRefused, GuardTuning
 from nudge.progress.injection import SEPARATOR, Nudge
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
-from nudge.progress.store import Session, SessionStatus
+from nudge.progress.store import DENIED, Session, SessionStatus
 from nudge.spending.governor import Spending, input_bound
 from nudge.worker.session_rules import (
     CUT_OFF,
+    NUDGE,
     REPORT_NOW,
     as_message,
     is_fresh,
@@ -54,7 +56,6 @@ from nudge.worker.session_rules import (
 ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
-NUDGE = "[nudge] "
 USED_UP = "The budget of its run was used up."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
@@ -124,8 +125,29 @@ class Step:
     until: Instant | None = None
 
 
+class History:
+    """The messages of sessions as the model reads them. What was read for the last step is not read again."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Sequence[Message], tuple[Turn, ...], int]] = {}
+
+    def of(self, session: Session) -> tuple[tuple[Turn, ...], int]:
+        """The turns, and an estimate of their tokens."""
+        messages = session.messages
+        before, turns, tokens = self._known.get(session.id, ((), (), 0))
+        if before and (len(before) > len(messages) or messages[len(before) - 1] is not before[-1]):
+            before, turns, tokens = (), (), 0
+        fresh = messages[len(before) :]
+        turns, tokens = turns + turns_of(fresh), tokens + message_tokens(fresh)
+        self._known[session.id] = (messages, turns, tokens)
+        return turns, tokens
+
+    def forget(self, session: Session) -> None:
+        self._known.pop(session.id, None)
+
+
 class WorkLoop:
-    """One step of one session at a time. It keeps nothing: everything is in the session's checkpoint."""
+    """One step of one session at a time. What it remembers only saves time: everything is in the checkpoint."""
 
     def __init__(
         self,
@@ -149,6 +171,8 @@ class WorkLoop:
         self._approver_for = approver_for
         self._instructions = instructions
         self._tuning = tuning or GuardTuning()
+        self._history = History()
+        self._guards: dict[str, tuple[int, AsyncGuard]] = {}
 
     async def step(self, session: Session, write: Write, heard: Sequence[Message] = ()) -> Step:
         """Run the tools that the model asked for, or else ask the model. `heard` is what it has not heard yet."""
@@ -158,6 +182,8 @@ class WorkLoop:
 
     async def shortened(self, session: Session) -> Session | None:
         """The session with a summary in place of its older messages; None if its history is short enough."""
+        if self._history.of(session)[1] <= self._checkpoints.limit:
+            return None
         shorter = await self._checkpoints.shortened(session, self._clock.now())
         if shorter is None:
             return None
@@ -187,17 +213,21 @@ class WorkLoop:
         if heard:
             guard.person_spoke()
         tools = tuple(guard.offer(self._toolbox.offered(session)))
-        request = self._request(session, new, tools)
+        request = self._request(session, turns_of(new), tools)
         call = await guard.before_call(
             request.model, input_bound(request), request.max_tokens, starts_task=fresh and not session.parent
         )
         if isinstance(call, CallRefused):
             return await self._refused(session, guard, call, write)
+        asked = replace(request, max_tokens=call.max_tokens, attempt_id=call.id)
         if call.nudges:
-            new.append(as_message(user(NUDGE + call.text)))
-        asked = self._request(session, new, () if call.text_only else tools)
+            nudge = user(NUDGE + call.text)
+            new.append(as_message(nudge))
+            asked = replace(asked, turns=(*asked.turns, nudge))
+        if call.text_only:
+            asked = replace(asked, tools=())
         try:
-            reply = await self._model.complete(replace(asked, max_tokens=call.max_tokens, attempt_id=call.id))
+            reply = await self._model.complete(asked)
         except BaseException as error:
             await guard.call_failed(error, call=call)
             raise
@@ -206,10 +236,10 @@ class WorkLoop:
         if settled.should_ask_extension:
             await self._ask_for_more(session, guard)
         if call.text_only:
-            return Step(await write(_with(_closed(session, reply), guard), [*new, _words(reply)]))
+            return Step(await self._written(_closed(session, reply), guard, [*new, _words(reply)], write))
         new.append(as_message(reply.turn))
         after = session if reply.tool_uses else self._heard_out(session, reply, said, new)
-        return Step(await write(_with(after, guard), new))
+        return Step(await self._written(after, guard, new, write))
 
     def _heard_out(self, session: Session, reply: ModelReply, said: Sequence[Nudge], new: list[Message]) -> Session:
         """The session after an answer without tool calls. It ends the task, unless it was cut off, or only announced
@@ -228,10 +258,11 @@ class WorkLoop:
             return Step(session, as_instant(call.retry_at))
         if call.can_wrap_up:
             guard.wrap_up()
-            return Step(await write(_with(session, guard), [as_message(user(REPORT_NOW))]))
+            return Step(await self._written(session, guard, [as_message(user(REPORT_NOW))], write))
         if not guard.closing:  # the day's money does not pay for this call
             return Step(session, self._clock.now())
-        return Step(await write(_ended(session, SessionStatus.STOPPED, session.report, call.reason), ()))
+        stopped = _ended(session, SessionStatus.STOPPED, session.report, call.reason)
+        return Step(await self._written(stopped, guard, (), write))
 
     async def _ask_for_more(self, session: Session, guard: AsyncGuard) -> None:
         limit = guard.budget.limits.tokens
@@ -280,7 +311,7 @@ class WorkLoop:
             results.append(Text(NUDGE + _text(nudges)))
         if any(done.changed for _, done in ran):
             after = replace(after, snapshot=await self._workspaces.keep(after))
-        return await write(_with(after, guard), [as_message(user(*results))])
+        return await self._written(after, guard, [as_message(user(*results))], write)
 
     def _batches(self, uses: Sequence[ToolUse]) -> Iterator[list[ToolUse]]:
         for reads, group in groupby(uses, key=lambda use: self._toolbox.only_reads(use.name)):
@@ -294,8 +325,9 @@ class WorkLoop:
             return Done(f"Call {use.name} alone, without other tools in the same turn.", is_error=True)
         verdict = guard.before_tool(use.name, dict(use.input))
         if not verdict:
-            return Done(verdict.reason, is_error=True)
-        return await self._toolbox.run(session, use)
+            return Done(DENIED + verdict.reason, is_error=True)
+        async with self._spending.stoppable(session.agent):
+            return await self._toolbox.run(session, use)
 
     def _noted(self, guard: AsyncGuard, use: ToolUse, done: Done) -> Sequence[Nudge]:
         args = dict(use.input)
@@ -303,24 +335,34 @@ class WorkLoop:
             return guard.after_tool(use.name, args, error=done.text, changed=done.changed or None)
         return guard.after_tool(use.name, args, result=done.text, changed=done.changed or None)
 
-    def _request(self, session: Session, new: Sequence[Message], tools: tuple[Tool, ...]) -> ModelRequest:
+    def _request(self, session: Session, new: tuple[Turn, ...], tools: tuple[Tool, ...]) -> ModelRequest:
         model = self._spending.routes.model(self._spending.budgets.plan.tier, Purpose.WORK)
         return ModelRequest(
             Purpose.WORK,
             model,
             (cached(self._instructions(session.agent)),),
-            turns_of((*session.messages, *new)),
+            (*self._history.of(session)[0], *new),
             ANSWER_TOKENS,
             tools=tools,
         )
 
     def _guard(self, session: Session) -> AsyncGuard:
+        """The guard of a session as its checkpoint has it. The one of the last step is taken if nothing has happened to
+        the session since; a step that fails leaves none behind."""
+        iteration, guard = self._guards.pop(session.id, (-1, None))
+        if guard is not None and iteration == session.iteration:
+            return guard
         holds = AsyncLedgerHolds.of_agent(self._spending, session.agent, run=run_of(session))
         return AsyncGuard.from_state(session.guard, ledger=holds, tuning=self._tuning, clock=self._clock)
 
-
-def _with(session: Session, guard: AsyncGuard) -> Session:
-    return replace(session, guard=guard.state(), phase=guard.phase.value)
+    async def _written(self, session: Session, guard: AsyncGuard, new: Sequence[Message], write: Write) -> Session:
+        """Write a step, and keep its guard for the next one."""
+        after = await write(replace(session, guard=guard.state(), phase=guard.phase.value), new)
+        if after.status.is_open:
+            self._guards[after.id] = (after.iteration, guard)
+        else:
+            self._history.forget(after)
+        return after
 
 
 def _ended(session: Session, status: SessionStatus, report: str, reason: str) -> Session:

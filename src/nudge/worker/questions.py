@@ -119,15 +119,22 @@ def checked_answer(question: Question, answer: str) -> str:
 
 
 class StoredApprover:
-    """Asks for more budget through a row, and waits for whoever answers first. `tell` shows it to the person."""
+    """Asks for more budget through a row, and waits for whoever answers first. `tell` shows it to the person, `poke`
+    lets it go out."""
 
     def __init__(
-        self, store: WorkerStore, clock: Clock, session: Session, tell: Callable[[Question], Awaitable[None]]
+        self,
+        store: WorkerStore,
+        clock: Clock,
+        session: Session,
+        tell: Callable[[Question], Awaitable[None]],
+        poke: Callable[[], None],
     ) -> None:
         self._store = store
         self._clock = clock
         self._session = session
         self._tell = tell
+        self._poke = poke
 
     async def ask(self, request: ExtensionRequest) -> Approval:
         if not request.can_request or request.deadline is None:
@@ -146,6 +153,7 @@ class StoredApprover:
         async with self._store.transaction():
             await self._store.questions.put(question)
             await self._tell(question)
+        self._poke()
         while (now := self._clock.now()) < deadline:
             found = await self._store.questions.get(question.id)
             if found is not None and found.answered_at is not None:

@@ -16,6 +16,8 @@ from nudge.progress.store import Session, SessionStatus
 from nudge.progress.stored_pools import OWNER, member_run
 from nudge.queue.inbox import Letter
 
+NUDGE = "[nudge] "
+"""How a line begins that the guard adds to the conversation."""
 CUT_OFF = "Your answer was cut off at its limit. Go on from there, in smaller steps."
 REPORT_NOW = (
     "The budget of this run is used up. Write the closing report now, in plain text: what is done, what is not, and "

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from datetime import date
 
 from nudge.cli import budget_text
-from nudge.cli.budget_text import day_meter, every_day, history_line
+from nudge.cli.budget_text import history_line
 from nudge.cli.context import Context
 from nudge.cli.render import out, out_json
 from nudge.errors import UsageError
-from nudge.spending.budgets import Budgets
+from nudge.spending.budgets import Budgets, day_meter, every_day
 from nudge.spending.money import parse_money
 from nudge.spending.store import DaySpent
 from nudge.stores.store import SqlStore

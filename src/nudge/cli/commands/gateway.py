@@ -13,7 +13,7 @@ from nudge.instants import SECOND, rfc3339
 from nudge.stores.store import SqlStore
 
 if TYPE_CHECKING:
-    from nudge.gateway.log import LoggedCall
+    from nudge.spending.call_log import LoggedCall
 
 
 def serve_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,8 +83,8 @@ def calls_arguments(parser: argparse.ArgumentParser) -> None:
 
 def calls(args: argparse.Namespace) -> int:
     """Show the last calls through the gateway: model, tokens, how long they waited, and how they ended."""
-    from nudge.gateway.log import CallTable
     from nudge.queue.agents import Agents
+    from nudge.spending.call_log import CallTable
 
     context = Context(args)
 
@@ -132,6 +132,7 @@ def _json(call: LoggedCall, zone: tzinfo) -> dict[str, Any]:
         "lasted_ms": call.lasted // 1000,
         "status": call.status,
         "result": call.result,
+        "reason": call.reason,
         "unit": "micro-dollars",
         "held": call.held,
         "cost": call.cost,

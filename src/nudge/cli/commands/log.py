@@ -1,4 +1,4 @@
-"""Show what happened: how each occurrence ended, and the activity feed.
+"""Show what happened: how each occurrence ended, the activity feed, and the calls through the gateway.
 
 nudge log --follow
 nudge log --agent coach --limit 100 --json
@@ -11,7 +11,7 @@ import sys
 import time
 
 from nudge.cli.context import Context
-from nudge.cli.log_lines import Entry, Follow, feed_entry, outcome_entry
+from nudge.cli.log_lines import Entry, Follow, call_entry, feed_entry, outcome_entry
 from nudge.cli.render import RESULT_COLOURS, clock_time, json_text, note, number_from, out, painted
 from nudge.instants import rfc3339
 from nudge.queue.agents import Agents
@@ -40,8 +40,10 @@ def run(args: argparse.Namespace) -> int:
         await Agents(store).require_known(args.agent)
         outcomes = await store.outcomes.recent(agent=args.agent, limit=args.limit)
         lines = await store.feed.recent(agent=args.agent, limit=args.limit)
+        calls = await store.calls.recent(args.agent, limit=args.limit)
         follow.shown(outcomes, lines)
         entries = [outcome_entry(row) for row in outcomes] + [feed_entry(line) for line in lines]
+        entries += [call_entry(call) for call in calls]
         entries.sort(key=lambda entry: (entry.at, entry.order))
         return entries[-args.limit :] if args.limit else []
 

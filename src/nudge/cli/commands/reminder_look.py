@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
-from nudge.cli.reminders_text import listed_json, print_list, print_one, reminders_of, timed_json
+from nudge.cli.reminders_text import print_list, print_one, reminders_of
 from nudge.cli.render import RESULT_COLOURS, clock_time, how_many, note, out, out_json, painted
 from nudge.errors import NotFoundError
 
@@ -44,7 +44,7 @@ def list_(args: argparse.Namespace) -> int:
     rows = context.with_store(read)
     shown = rows[:limit]
     if args.json:
-        out_json([listed_json(row, context.zone) for row in shown])
+        out_json([row.public(context.zone) for row in shown])
     elif shown:
         agents = {row.agent for row in shown}
         print_list(shown, context, with_agent=len(agents) > 1)
@@ -62,7 +62,7 @@ def show_arguments(parser: argparse.ArgumentParser) -> None:
 
 def show(args: argparse.Namespace) -> int:
     """Show one reminder, and how its last occurrences ended."""
-    from nudge.cli.log_lines import outcome_json
+    from nudge.queue.outcomes import outcome_json
     from nudge.reminders.service import Timed
 
     context = Context(args)
@@ -76,7 +76,7 @@ def show(args: argparse.Namespace) -> int:
 
     timed, last = context.with_store(read)
     if args.json:
-        out_json({**timed_json(timed, context.zone), "outcomes": [outcome_json(row) for row in last]})
+        out_json({**timed.public(context.zone), "outcomes": [outcome_json(row) for row in last]})
         return 0
     print_one(timed.reminder, timed.next_at, context)
     if last:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
-from nudge.cli.reminders_text import poke, reminders_of, say_understood, timed_json, warn_unjudged
+from nudge.cli.reminders_text import poke, reminders_of, say_understood, warn_unjudged
 from nudge.cli.render import note, out, out_json
 from nudge.errors import UsageError
 
@@ -67,7 +67,7 @@ def edit(args: argparse.Namespace) -> int:
         raise UsageError("There is nothing to change.", next_step="Name a field, such as --every 1h.")
     timed = _written(context, lambda reminders: reminders.edit(args.reminder, changes, context.now))
     if args.json:
-        out_json(timed_json(timed, context.zone))
+        out_json(timed.public(context.zone))
     say_understood("Changed", timed, context)
     reminder = timed.reminder
     if reminder.source.follows_a_file:
@@ -137,7 +137,7 @@ def _written(context: Context, work: Callable[[Reminders], Awaitable[Timed]]) ->
 
 def _say_added(timed: Timed, context: Context, *, as_json: bool) -> int:
     if as_json:
-        out_json(timed_json(timed, context.zone))
+        out_json(timed.public(context.zone))
     else:
         out(timed.reminder.id)
     say_understood("Added", timed, context)

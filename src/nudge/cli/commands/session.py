@@ -7,14 +7,14 @@ import time
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, painted, table
-from nudge.cli.session_text import COLOURS, lines_of, public, status_line
-from nudge.cli.session_watch import Watch
+from nudge.cli.session_watch import COLOURS, Watch
 from nudge.clock import SystemClock
 from nudge.errors import NotFoundError
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
 from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question
+from nudge.worker.session_view import lines_of, public, status_line
 from nudge.worker.sessions import Sessions
 
 _LOOK_SECONDS = 0.3

@@ -2,7 +2,7 @@
 
 nudge why                the last five occurrences
 nudge why 42             outcome #42 of the log
-nudge why stretch        a reminder, routine, timer, message, letter, session, agent or hold, by id, name or words
+nudge why stretch        a reminder, routine, timer, message, letter, session, agent, run or call, by id, name or words
 nudge why "message 7"    the message with that number; the same with letter and outcome
 nudge why 15:00          what was due around that time
 """
@@ -13,14 +13,13 @@ import argparse
 from collections.abc import Sequence
 
 from nudge.cli.context import Context
-from nudge.cli.log_lines import named, outcome_json
 from nudge.cli.past_time import parse_past
 from nudge.cli.render import RESULT_COLOURS, full_time, note, number_from, out, out_json, painted, span
 from nudge.coach.explain import Explanation, Thing, explain
 from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.queue.agents import Agents
-from nudge.queue.outcomes import MEANING, Outcome
+from nudge.queue.outcomes import MEANING, Outcome, named, outcome_json
 from nudge.stores.store import SqlStore
 from nudge.text import plain
 
@@ -47,7 +46,8 @@ def run(args: argparse.Namespace) -> int:
         out_json(rows or [_thing_json(found.thing)] if found.thing else rows)
         return 0
     if found.thing is not None and not found.rows:
-        out(f"{found.thing.title} of {found.thing.agent}: nothing has been due.\n    now   {plain(found.thing.text)}")
+        due = ": nothing has been due." if found.thing.comes_due else ""
+        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}")
     elif not found.rows:
         out("Nothing has been due yet.")
     for row in found.rows:

@@ -2,7 +2,7 @@
 -- name: outcomes_record
 INSERT INTO outcomes (agent, key, kind, slot_at, at, result, reason, detail, final, revision)
 VALUES (:agent, :key, :kind, :slot_at, :at, :result, :reason, :detail, :final,
-    (SELECT COALESCE(MAX(revision), 0) + 1 FROM outcomes))
+    {next_revision})
 ON CONFLICT (agent, key, slot_at) DO UPDATE SET
     at = excluded.at, result = excluded.result, reason = excluded.reason,
     detail = excluded.detail, final = excluded.final, revision = excluded.revision
@@ -11,7 +11,7 @@ WHERE outcomes.final = 0
 -- name: outcomes_amend
 UPDATE outcomes SET
     result = :result, reason = :reason, detail = COALESCE(CAST(:detail AS TEXT), detail),
-    revision = (SELECT MAX(revision) + 1 FROM outcomes)
+    revision = {next_revision}
 WHERE agent = :agent AND key = :key AND slot_at = :slot_at
 
 -- name: outcomes_get
@@ -45,3 +45,17 @@ SELECT COALESCE(MAX(revision), 0) AS revision FROM outcomes
 SELECT * FROM outcomes
 WHERE id > :last AND (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
 ORDER BY id LIMIT :limit
+
+-- name: outcomes_search
+SELECT * FROM outcomes
+WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
+  AND (CAST(:result AS TEXT) IS NULL OR result = :result)
+  AND at >= :since AND at < :until
+  AND (LOWER(reason) LIKE :words ESCAPE '!' OR LOWER(key) LIKE :words ESCAPE '!' OR LOWER(detail) LIKE :words ESCAPE '!')
+ORDER BY at DESC, id DESC LIMIT :limit
+
+-- name: outcomes_by_hour
+SELECT (at - :since) / 3600000000 AS hour, result, kind, COUNT(*) AS count,
+    MAX(CASE WHEN result IN ('suppressed', 'deferred', 'missed', 'failed') THEN reason ELSE '' END) AS reason
+FROM outcomes WHERE agent = :agent AND at >= :since AND at < :until
+GROUP BY 1, 2, 3 ORDER BY 1, 2, 3

@@ -100,6 +100,9 @@ SELECT * FROM usage_log
 WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND at >= :since
 ORDER BY at DESC, attempt_id DESC LIMIT :limit
 
+-- name: usage_spent
+SELECT COALESCE(SUM(cost), 0) AS spent FROM usage_log WHERE agent = :agent AND at >= :since
+
 -- name: usage_totals
 SELECT purpose, model, COUNT(*) AS calls, SUM(input) AS input, SUM(output) AS output, SUM(cache_read) AS cache_read,
     SUM(cache_write) AS cache_write, SUM(cost) AS cost, SUM(overrun) AS overrun, MIN(known_price) AS known_price,

@@ -19,7 +19,7 @@ ANSWER_WITHIN = DAY
 
 
 class AskPerson:
-    """`tell` shows the question to the person; part of the transaction that writes it."""
+    """`tell` shows the question to the person; part of the transaction that writes it. `poke` lets it go out."""
 
     name = "ask_person"
     kind = ToolKind.FINISH
@@ -30,10 +30,17 @@ class AskPerson:
     )
     schema = inputs({"question": text("The question, in one or two sentences.")})
 
-    def __init__(self, store: WorkerStore, clock: Clock, tell: Callable[[Question], Awaitable[None]]) -> None:
+    def __init__(
+        self,
+        store: WorkerStore,
+        clock: Clock,
+        tell: Callable[[Question], Awaitable[None]],
+        poke: Callable[[], None],
+    ) -> None:
         self._store = store
         self._clock = clock
         self._tell = tell
+        self._poke = poke
 
     def offered_to(self, session: Session) -> bool:
         return not session.parent
@@ -49,4 +56,5 @@ class AskPerson:
             if await self._store.questions.get(question.id) is None:
                 await self._store.questions.put(question)
                 await self._tell(question)
+        self._poke()
         return Done("Asked. The answer comes as the next message.", waits=True)

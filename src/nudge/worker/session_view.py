@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from nudge.instants import rfc3339
 from nudge.model import Role, Text, ToolResult, ToolUse, turn_from_json
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.store import Session
-from nudge.worker.loop import NUDGE
-from nudge.worker.session_rules import wanted_tools
+from nudge.worker.session_rules import NUDGE, wanted_tools
 
 _LONGEST = 110
 _TARGETS = ("command", "path", "pattern", "question", "text", "message")
-COLOURS = {"say": None, "call": "cyan", "ok": "grey", "error": "red", "nudge": "yellow", "heard": "blue"}
 
 Line = tuple[str, str]
 """What kind of line it is, and its words."""
@@ -62,7 +61,7 @@ def now_doing(session: Session) -> str:
 def progress_of(session: Session) -> dict[str, Any]:
     """Phase, tokens and money of a session's run, for a status line or as JSON."""
     if not session.guard:
-        return {"phase": session.phase, "tokens": 0, "max_tokens": None, "cost": 0.0, "level": "NONE"}
+        return {"phase": session.phase, "tokens": 0, "max_tokens": None, "cost": 0.0, "level": "NONE", "iterations": 0}
     guard = AsyncGuard.from_state(session.guard)
     budget = guard.budget
     return {
@@ -91,8 +90,6 @@ def status_line(session: Session, meter: str = "") -> str:
 
 def public(session: Session) -> dict[str, Any]:
     """A session as JSON."""
-    from nudge.instants import rfc3339
-
     return {
         "id": session.id,
         "agent": session.agent,

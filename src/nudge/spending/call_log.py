@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from nudge.database import Database, Row
-from nudge.instants import Instant
+from nudge.instants import DAY, SECOND, Instant
 from nudge.spending.money import Micros
 from nudge.tokens import TokenUse
 
@@ -17,7 +17,8 @@ from nudge.tokens import TokenUse
 @dataclass(frozen=True, slots=True)
 class LoggedCall:
     """One call. `asked` and `granted` are tokens of the answer, `held` is what was set aside, `waited` and `lasted` are
-    microseconds. `status` is that of the service's answer, 0 if it gave none. `use` and `cost` are read only."""
+    microseconds. `status` is that of the service's answer, 0 if it gave none. `reason` is what a client was told that
+    was refused or cut. `use` and `cost` are read only."""
 
     id: str
     agent: str
@@ -33,12 +34,33 @@ class LoggedCall:
     lasted: int = 0
     status: int = 0
     result: str = ""
+    reason: str = ""
     use: TokenUse | None = None
     cost: Micros | None = None
 
     @property
     def clamped(self) -> bool:
         return 0 < self.granted < self.asked
+
+    @property
+    def ended_at(self) -> Instant:
+        return Instant(self.at + self.lasted)
+
+    @property
+    def story(self) -> str:
+        """What it asked for, what it got and how it ended, in a line for people: no dollars."""
+        parts = [f"{self.model}{f' in {self.run}' if self.run else ''}"]
+        if self.use is not None:
+            parts.append(f"{self.use.prompt:,} tokens in, {self.use.output:,} out")
+        if self.clamped:
+            parts.append(f"clamped from {self.asked:,} to {self.granted:,} tokens")
+        if self.waited >= SECOND // 10:
+            parts.append(f"waited {self.waited / SECOND:.1f} s for money")
+        if self.granted:
+            parts.append(f"took {self.lasted / SECOND:.1f} s")
+        if self.result != "done":
+            parts.append(self.result)
+        return ", ".join(parts) + (f": {self.reason}" if self.reason else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +79,7 @@ class CallTable:
 
     async def add(self, call: LoggedCall) -> None:
         names = ("id", "agent", "run", "at", "protocol", "client", "model", "asked", "granted", "held", "waited")
-        params = {name: getattr(call, name) for name in (*names, "lasted", "status", "result")}
+        params = {name: getattr(call, name) for name in (*names, "lasted", "status", "result", "reason")}
         await self._db.run("gateway_calls_add", params)
 
     async def recent(
@@ -68,6 +90,11 @@ class CallTable:
         rows = await self._db.all(
             "gateway_calls_recent", {"agent": agent, "run": run, "below": pattern, "limit": limit}
         )
+        return [_call(row) for row in rows]
+
+    async def ended_since(self, since: Instant, limit: int) -> Sequence[LoggedCall]:
+        """Those that ended then or later, by when they came. One that took longer than a day is not among them."""
+        rows = await self._db.all("gateway_calls_ended", {"begun": since - DAY, "since": since, "limit": limit})
         return [_call(row) for row in rows]
 
     async def total(self, agent: str, run: str) -> RunTotal:
@@ -91,7 +118,11 @@ def _below(run: str) -> str:
 def _call(row: Row) -> LoggedCall:
     names = ("id", "agent", "run", "protocol", "client", "model", "asked", "granted", "held", "waited", "lasted")
     call = LoggedCall(
-        at=Instant(row["at"]), status=row["status"], result=row["result"], **{name: row[name] for name in names}
+        at=Instant(row["at"]),
+        status=row["status"],
+        result=row["result"],
+        reason=row["reason"],
+        **{name: row[name] for name in names},
     )
     if row["cost"] is None:
         return call

@@ -1,0 +1,143 @@
+"""Real coding agents through the gateway: a session with tools finishes, and the ledger has what the service billed.
+
+'make clients' installs them from npm. Without them the tests say so and are skipped, unless NUDGE_CLIENTS=needed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nudge.testing import FakeAnthropic, FakeResponses, Reply
+from tests.gateway.kit import KEY, OPENAI_KEY, Rig, cost_of, gateway_on
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+PROGRAMS = Path(__file__).parents[1] / "clients" / "node_modules" / ".bin"
+TASK = "Run the two commands and tell me what they print."
+
+
+def program(name: str) -> str:
+    path = PROGRAMS / name
+    if not path.exists():
+        reason = f"{name} is not installed; run 'make clients' (needs npm)"
+        if os.environ.get("NUDGE_CLIENTS") == "needed":
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return str(path)
+
+
+async def run(folder: Path, *command: str, **environment: str) -> tuple[int, str]:
+    """Run a program in a home and a folder of its own; its exit code and all it said."""
+    (folder / "work").mkdir()
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM", "TMPDIR") if name in os.environ}
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=folder / "work",
+        env={**kept, "HOME": str(folder), **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        async with asyncio.timeout(120):
+            said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode or 0, said.decode()
+
+
+def claude_answers(body: dict[str, Any]) -> Reply | str:
+    """Two commands, one after the other, then an answer. What is no such session (a title, a topic) gets a word."""
+    if not any(tool.get("name") == "Bash" for tool in body.get("tools", ())):
+        return "ok"
+    blocks = [block for turn in body["messages"] if isinstance(turn["content"], list) for block in turn["content"]]
+    results = [str(block.get("content")) for block in blocks if block.get("type") == "tool_result"]
+    if len(results) < 2:
+        command = f"echo number-$((20 + {len(results) + 1}))"
+        return Reply("Let me see.", tools=[("Bash", {"command": command, "description": "Print a number"})])
+    assert "number-21" in results[0]
+    assert "number-22" in results[1]
+    return "They print number-21 and number-22."
+
+
+def codex_answers(body: dict[str, Any]) -> Reply | str:
+    items = body["input"] if isinstance(body["input"], list) else []
+    results = [str(item.get("output")) for item in items if str(item.get("type", "")).endswith("_call_output")]
+    if not any(tool.get("name") == "exec_command" for tool in body.get("tools", ())):
+        return "ok"
+    if len(results) < 2:
+        command = f"echo number-$((20 + {len(results) + 1}))"
+        return Reply("", thinking="Hm. " * 40, tools=[("exec_command", {"cmd": command})])
+    assert "number-21" in results[0]
+    assert "number-22" in results[1]
+    return "They print number-21 and number-22."
+
+
+async def claude(rig: Rig, folder: Path) -> tuple[int, str]:
+    return await run(
+        folder,
+        program("claude"),
+        "-p",
+        TASK,
+        "--allowedTools",
+        "Bash",
+        ANTHROPIC_BASE_URL=rig.base(),
+        ANTHROPIC_API_KEY=KEY,
+    )
+
+
+async def codex(rig: Rig, folder: Path) -> tuple[int, str]:
+    provider = f'{{name="nudge",base_url="{rig.base()}/v1",env_key="OPENAI_API_KEY",wire_api="responses"}}'
+    return await run(
+        folder,
+        program("codex"),
+        "exec",
+        "--skip-git-repo-check",
+        "-c",
+        f"model_providers.nudge={provider}",
+        "-c",
+        'model_provider="nudge"',
+        "-s",
+        "danger-full-access",
+        "-m",
+        "gpt-5.3-codex",  # its tools are functions; newer ones are asked to write JavaScript
+        TASK,
+        OPENAI_API_KEY=OPENAI_KEY,
+    )
+
+
+CLIENTS = [pytest.param(claude, id="Claude Code"), pytest.param(codex, id="Codex")]
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_session_with_tools_finishes_and_costs_what_the_service_billed(client: Any, tmp_path: Path) -> None:
+    with FakeAnthropic(answer=claude_answers) as one, FakeResponses(answer=codex_answers) as other:
+        service = one if client is claude else other
+        async with gateway_on(one.url, other.base_url) as rig:
+            code, said = await client(rig, tmp_path)
+            assert (code, "They print number-21 and number-22." in said) == (0, True), said
+            assert len(service.served) >= 3
+            assert await rig.spent() == cost_of(service.served) > 0
+            assert await rig.held() == 0
+            calls = await rig.calls()
+            assert {call.result for call in calls} == {"done"}
+            assert len({call.run.partition("/")[0] for call in calls}) == 1
+            assert all(call.run for call in calls), "the session names the run"
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_refusal_is_shown_at_once_and_not_hammered(client: Any, tmp_path: Path) -> None:
+    with FakeAnthropic() as one, FakeResponses() as other:
+        async with gateway_on(one.url, other.base_url, window=0) as rig:
+            code, said = await client(rig, tmp_path)
+            assert code != 0
+            assert "nudge budget top-up" in said
+            assert [call.result for call in await rig.calls()] == ["refused"]
+            assert one.served == other.served == []
