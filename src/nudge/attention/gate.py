@@ -82,7 +82,8 @@ class Gate:
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
-        care = await self._store.records.get(agent, CARE)
+        theirs = candidate is not None and candidate.set_for_time
+        care = None if theirs else await self._store.records.get(agent, CARE)
         own_silence = None
         if candidate is None or candidate.own_idea:
             own_silence = await self._store.records.get(agent, SELF_QUIET)

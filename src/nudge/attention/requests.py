@@ -43,7 +43,7 @@ class PersonRequests:
     async def heard(self, agent: str, text: str, said_at: Instant, now: Instant) -> Requests | None:
         """The same, and carry out by rule what they said about being interrupted, whatever a model makes of it.
         Returns None if they said nothing about it, or nothing new."""
-        restraint = recognise(text, said_at, self._gate.person(agent))
+        restraint = recognise(text, said_at, lambda: self._gate.person(agent))
         before = await self._lock(agent, now)
         after = before.after(restraint, said_at, now)
         await self._store.attention.conversation(agent, said_at)

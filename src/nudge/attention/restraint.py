@@ -12,7 +12,7 @@ about sleep" do not count. When in doubt the rule stays silent: the model reads 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from enum import StrEnum
@@ -50,8 +50,10 @@ class Restraint:
     duration: int | None = None
 
 
-def recognise(text: str, now: Instant | None = None, person: Person | None = None) -> Restraint | None:
-    """The restraint a message asks for, or None. With `now` and the `person` an end can be a time: "until 5", "till
+def recognise(text: str, now: Instant | None = None, person: Callable[[], Person] | None = None) -> Restraint | None:
+    ""
+    "The restraint a message asks for, or None. With `now` and the `person`, who is looked up if an end is "
+        "named, it can be a time: "until 5", "till
     tomorrow" (when their day begins).
 
     "Leave me alone" beats a delay, and a delay beats "busy". A stated time beats the two hours ("busy for 30 min") and
@@ -83,20 +85,22 @@ _ING = "writing|texting|messaging|pinging|nudging|disturbing|bothering|bugging|n
 _ADV = "-|really|very|super|so|pretty|quite|kinda|a|still|now|currently|too|just|totally -|bit|little"
 _AT = (
     " "
-    "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
+    " "
+        "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
 )
 _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
     (RestraintKind.BACK, 0, (
         "back", "i am -|all|now back -|now|again|at -|my|the -|desk|work",
         "-|i'm not|no|longer -|longer busy|occupied -|anymore|now|any -|more",
-        "-|i'm -|all free|available|done|around -|again|now|with -|the|my -|meeting|call|work|class",
+        "-|i'm -|all free|available|around -|again|now|with -|the|my -|meeting|call|work|class",
         "-|the|my meeting|call|class|work|lecture|session|exam is|was|got "
             "over|done|finished|ended|cancelled|canceled",
         "meeting over|done|finished|ended",
         "you can|may -|now write|talk|speak|message|text|ping|nudge -|to -|me -|again|now",
         "you are allowed to write|talk|speak -|to -|me -|again", "quiet|mute|silence off|over", "unmute -|me",
         "end -|the quiet|silence|pause", "-|please write|talk|speak|message|text -|to -|me again",
-        "ok|okay i am done with -|the|my meeting|call|class|work", "i am out of -|the|my meeting|call|class",
+        "i am done with -|the|my meeting|call|class|work", "ok|okay i am done with -|the|my meeting|call|class|work",
+        "i am out of -|the|my meeting|call|class",
         "stop being quiet", "wake up again", "resume -|messages|messaging|nudges|pings",
         "start writing|messaging|texting -|me again", "i have|got time -|again|now",
         "not busy -|anymore|now|any -|more", "no longer busy",
@@ -177,7 +181,7 @@ def _filled(row: str) -> str:
     return row
 
 
-def _by_rows(text: str, now: Instant | None, person: Person | None) -> Restraint | None:
+def _by_rows(text: str, now: Instant | None, person: Callable[[], Person] | None) -> Restraint | None:
     if text.rstrip().endswith("?"):
         return None
     for (kind, length), matched in _table().read(text):
@@ -190,7 +194,7 @@ def _by_rows(text: str, now: Instant | None, person: Person | None) -> Restraint
 
 
 def _with_end(
-    kind: RestraintKind, length: int | None, matched: Matched, text: str, now: Instant | None, person: Person | None
+    kind: RestraintKind, length: int | None, matched: Matched, text: str, now: Instant | None, person: Callable[[], Person] | None
 ) -> Restraint | None:
     """The restraint, with the end that the words name; None if they name one that cannot be read."""
     said_end = matched.slots.get("until") or matched.slots.get("length")
@@ -199,7 +203,8 @@ def _with_end(
         return Restraint(kind, length)
     if now is None or person is None:
         return None
-    until = next_wake(now, person) if whole_day else _until(matched.slots, now, person)
+    who = person()
+    until = next_wake(now, who) if whole_day else _until(matched.slots, now, who)
     return None if until is None or not 0 < until - now <= LONGEST_ROW else Restraint(kind, until - now)
 
 

@@ -33,10 +33,9 @@ from nudge.coach.own_words import (
 from nudge.coach.reply import Reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
+from nudge.coach.rules import answer_to_trouble, in_trouble
 from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore, Saying
-from nudge.coach.trouble import answer as trouble_answer
-from nudge.coach.trouble import in_trouble
 from nudge.coach.wishes import Asking
 from nudge.instants import Instant
 from nudge.queue.agents import IDLE_SINCE
@@ -147,7 +146,7 @@ class Conversation:
 
     def _care(self, facts: CoachFacts) -> Reply:
         """The one answer to somebody in trouble. It comes before any question, the review and a model."""
-        return Reply(trouble_answer(facts.targets.zone, *self._help_lines), in_trouble=True)
+        return Reply(answer_to_trouble(facts.targets.zone, *self._help_lines), in_trouble=True)
 
     async def _to_question(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply | None:
         """What follows if the message answers what the coach asked last; None if it is about something else."""

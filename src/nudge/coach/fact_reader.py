@@ -11,8 +11,7 @@ from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import PRESSED, CoachFacts, CoachState, DueReminder, Purpose, Surroundings, Told, Turn
-from nudge.coach.goals import QUARTER, TODAY, WEEK
-from nudge.coach.intents import ANSWER_WITHIN, DONE, Known, Talk
+from nudge.coach.intents import ANSWER_WITHIN, Known, Talk
 from nudge.coach.intents import TALK as TALK_STATE
 from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.person_documents import PersonDocuments
@@ -119,8 +118,6 @@ class FactReader:
         newer = came is not None and came.due_at > kept.subject_at
         listed = [one for one in await self._reminders.list(agent, limit=_MOST_NAMED) if one.next_at is not None]
         here = {one.id for one in listed}
-        goals = self._documents.goals(agent)
-        lists = ((TODAY, goals.today), (WEEK, goals.week), (QUARTER, goals.quarter))
         known = [Known(one.id, one.name or one.message, one.next_at, _rhythm(one.schedule_words)) for one in listed]
         known += [Known(one.id, one.text) for one in due if one.id not in here]
         return replace(
@@ -128,9 +125,6 @@ class FactReader:
             subject=came.id if came is not None and newer else kept.subject,
             came=came.id if came is not None and (newer or kept.subject == came.id) else "",
             reminders=tuple(sorted(known, key=lambda one: one.next_at or now)),
-            tasks=tuple(
-                Known(section, one.text, rhythm=DONE if one.done else "") for section, some in lists for one in some
-            ),
         )
 
     async def review(self, agent: str) -> Review | None:

@@ -649,7 +649,8 @@ INTENTS: Final = (
         "week",
         "show this week's list",
         (
-            "-|show -|me -|my this week|week",
+            "week",
+            "-|show -|me -|my -|this week",
             "what's -|on -|for this week",
             "what's the plan for the|this week",
             "-|my week's list",
@@ -1152,7 +1153,6 @@ INTENTS: Final = (
             "from now on call me {name}",
             "please address me as {name}",
             "address me as {name}",
-            "-|actually -|it's|my -|name|name's -|is {name}",
             "refer to me as {name}",
         ),
         fixed=(("needs", "name"),),

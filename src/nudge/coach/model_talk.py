@@ -94,7 +94,7 @@ class ModelTalk:
             )
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
-            restrained = not facts.forwarded and recognise(facts.text, facts.now, facts.targets.person()) is not None
+            restrained = not facts.forwarded and recognise(facts.text, facts.now, facts.targets.person) is not None
             return Reply(chat(facts)[0] if restrained else GARBLED)
         if facts.forwarded or answer.model == RULES:
             return reply

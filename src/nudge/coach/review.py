@@ -13,7 +13,7 @@ from datetime import tzinfo
 from enum import Enum, StrEnum
 from typing import Any
 
-from nudge.attention.restraint import recognise
+from nudge.attention.restraint import RestraintKind, recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
 from nudge.queue.records import Record, moment, text, texts, whole
 from nudge.text import short
@@ -196,7 +196,9 @@ def summary(review: Review) -> str:
 
 def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
     reading = reads_as(event.text)
-    if reading is Reading.SKIP or (reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP):
+    offered_end = reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP
+    passes_on_it = reading is Reading.NEXT and (review.offer is not Offer.NONE or review.status is Status.PAUSED)
+    if reading is Reading.SKIP or offered_end or passes_on_it:
         return _skip(review)
     if reading is Reading.PAUSE or (reading is Reading.NO and review.offer is not Offer.NONE):
         return _pause(review)
@@ -384,7 +386,8 @@ def reads_as(text: str) -> Reading:
     for reply, pattern in _COMPILED:
         if pattern.fullmatch(bare):
             return reply
-    if len(words.split()) <= _SHORT and recognise(words) is not None:
+    asked = recognise(words) if len(words.split()) <= _SHORT else None
+    if asked is not None and asked.kind is not RestraintKind.BACK:
         return Reading.RESTRAINT
     if not words or _ELSEWHERE.match(words) or (words.endswith("?") and "\n" not in text.strip()):
         return Reading.ELSEWHERE

@@ -14,7 +14,7 @@ from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.documents import one_line
 from nudge.coach.facts import CoachFacts, Turn
 from nudge.coach.goals import MOST_GOALS, NORTH_STAR, QUARTER, TODAY, WEEK, Goal
-from nudge.coach.intents import Known, Wish, content, is_time, named, read
+from nudge.coach.intents import DONE, Known, Wish, content, is_time, named, read
 from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
@@ -29,6 +29,7 @@ Answer = tuple[str, list[dict[str, Any]]]
 """What is said, and the actions taken. What an action did is said by whoever carries it out."""
 
 
+_SIGNS: Final = frozenset(("👍", "👌", "🙏", "❤️", "😊", "🙂", "✅"))
 _LONGEST = 500
 """Characters of a message that a rule reads; nobody types a command that long."""
 _ATTACHED = re.compile(r"\[[a-z ]+\] ")
@@ -43,8 +44,8 @@ KIND = (
 WELL = ("I'm fine, thanks. How are you?", "All good here. And you?", "Running well. How's your day?")
 BYE = ("See you.", "Bye. I'm here when you need me.", "Talk soon. Take care of you.")
 NOT_MINE = (
-    "I can't do that: I remind, keep lists and help you plan. What's on today?",
-    "That's not my thing, I don't have a model for it. Reminders, lists and plans are. What's next for you?",
+    "I can't do that. I remind, keep lists and help you plan: “help” shows how.",
+    "That's not my thing, and I don't have a language model for it. “help” shows what I can do.",
 )
 WISH = "wish"
 """The action of a wish that the store is needed for."""
@@ -93,6 +94,8 @@ def chat(facts: CoachFacts) -> Answer:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:
         return _lost(facts, "long"), []
+    if words in _SIGNS:
+        return pick(FINE, facts.today, words), []
     for rule in (_answer_to_wish, _answer_to_question, _correction, _intent):
         answered = rule(facts, words)
         if answered is not None:
@@ -115,7 +118,10 @@ def chat(facts: CoachFacts) -> Answer:
 
 
 def _intent(facts: CoachFacts, words: str) -> Answer | None:
-    wish = read(words, facts.talk, facts.now, facts.targets.zone)
+    goals = facts.goals
+    lists = ((TODAY, goals.today), (WEEK, goals.week), (QUARTER, goals.quarter))
+    tasks = (Known(section, one.text, rhythm=DONE if one.done else "") for section, some in lists for one in some)
+    wish = read(words, replace(facts.talk, tasks=tuple(tasks)), facts.now, facts.targets.zone)
     if wish is None:
         return None
     answer = ANSWERS.get(wish.name)
@@ -250,7 +256,7 @@ def recap(before: str, said: str, today: date) -> str:
 def _restraint(facts: CoachFacts, words: str) -> str:
     """The state follows from the words themselves, whoever answers; here it is only acknowledged."""
     targets = facts.targets
-    wish = recognise(words, facts.now, targets.person())
+    wish = recognise(words, facts.now, targets.person)
     if wish is None:
         return ""
     if wish.kind is RestraintKind.BACK:
@@ -768,7 +774,7 @@ _TALK: Final = Table(
             "have a good|nice|great|lovely day|evening|night|weekend|one|time", "take care", "catch you later",
             "i am off|leaving|out|heading -|now|out|home", "gotta|got|have -|to -|go|run|leave", "brb|afk")),
         (NOT_MINE, ("tell me -|a|another|some -|good|funny|bad joke|jokes|story|something",
-            "-|do|got|know|make -|you|me -|know|have|laugh -|a|any -|joke|jokes",
+            "-|do|got|know|make -|you|me -|know|have|laugh -|a|any joke|jokes",
             "what is|was -|will|the|be -|weather -|be|like|today|tomorrow|outside|going "
                 "-|like|today|tomorrow|to -|be -|like", "how is the weather -|today|outside|tomorrow",
             "will|is it -|going|gonna rain|raining|snow|sunny|cold|hot|to -|rain|snow|today|tomorrow|outside "

@@ -1,14 +1,14 @@
 """When somebody is in trouble: words of self-harm or danger get one humane, fixed answer, by rule, before any model.
 
 The answer says where to turn. For the rest of the person's day nothing unasked reaches them, except what they set
-themselves. When in doubt the rule speaks: a kind word too many does no harm.
+themselves. When in doubt the rule speaks: a kind word too many does no harm. The words stand here; the rule that reads
+them is in `nudge.coach.rules`.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from nudge.phrases.wording import Table
 
@@ -27,7 +27,7 @@ _NEAR = (
     "husband|wife|partner|boyfriend|girlfriend|father|mother|dad|mum|mom|brother|sister|ex|boss|uncle|"
     "stepfather|stepdad|neighbour|neighbor|son|roommate|man|he|she|they|someone|somebody|guy"
 )
-_TROUBLE: Final = Table(
+TROUBLE: Final = Table(
     (None, row)
     for row in (
         f"-|i|that|and|so|just|really|sometimes|honestly -|am|do|just|really|still|have|often -|just|really "
@@ -108,17 +108,15 @@ _TROUBLE: Final = Table(
         "i am -|so|really|very scared|afraid|terrified of|for|that my|he|she|they|will {end}",
         "-|somebody|someone|he|she|they|please -|is|are|has call -|the police|an|ambulance|911|112|999 "
             "-|ambulance",
-        "-|i|someone -|think|is|am -|that -|someone|somebody|he|is|being -|is -|breaking|trying|following|in "
-            "-|into|to|my -|my|kill|hurt|house|break -|house|home|me|in",
+        "-|i|help -|think someone|somebody is breaking|trying into|in|to -|my|break|kill|hurt -|house|home|in|me",
         "help -|me -|i|he|she|they|someone -|am|is|are in|dying|bleeding|trying|hurting|beating|danger "
             "-|danger|to|me -|kill|hurt -|me",
     )
 )  # fmt: skip
-_CLAUSES: Final = re.compile(r"[.,;:!?\n…—–]+|\s(?:and|but|because|so)\s")
-_NOT_MEANT: Final = re.compile(
+CLAUSES: Final = re.compile(r"[.,;:!?\n…—–]+|\s(?:and|but|because|so)\s")
+NOT_MEANT: Final = re.compile(
     r"\b(?:laugh\w*|joke|lol|haha|hunger|boredom|heat|embarrassment|coffee|curiosity|chocolate|pizza|burger)\b", re.I
 )
-_LONGEST: Final = 2000
 
 LINES: Final = {
     "America/": "call or text 988",
@@ -147,47 +145,3 @@ EMERGENCY: Final = {
     "Pacific/Auckland": "111", "Asia/Kolkata": "112", "Asia/Tokyo": "119", "Asia/Seoul": "119",
     "Africa/Johannesburg": "112",
 }  # fmt: skip
-
-
-def in_trouble(text: str) -> bool:
-    """Whether the words speak of self-harm or danger, in any clause of the message.
-
-    >>> in_trouble("I can't do this, I want to die"), in_trouble("my phone died"), in_trouble("I'm dying of laughter")
-    (True, False, False)
-    """
-    said = text[:_LONGEST].replace("’", "'")
-    if _NOT_MEANT.search(said):
-        return False
-    clauses = [said, *_CLAUSES.split(said)] if len(said) < 200 else _CLAUSES.split(said)
-    return any(_is_trouble(clause) for clause in clauses if clause.strip())
-
-
-def _is_trouble(clause: str) -> bool:
-    return any(_ends_well(found.slots.get("end", "")) for _, found in _TROUBLE.read(clause))
-
-
-def _ends_well(words: str) -> bool:
-    """What may follow in the slot of a row: little, so that "I want to die my hair" is no cry for help."""
-    return not words or words.casefold() in (
-        "now",
-        "today",
-        "tonight",
-        "already",
-        "soon",
-        "so much",
-        "kill me",
-        "hurt me",
-    )
-
-
-def answer(zone: ZoneInfo, line: str = "", emergency: str = "") -> str:
-    """What is said. `line` and `emergency` are the person's own, from nudge.toml."""
-    return ANSWER.format(
-        line=line or _by_zone(LINES, zone, ELSEWHERE),
-        emergency=emergency or _by_zone(EMERGENCY, zone, "your local emergency number"),
-    )
-
-
-def _by_zone(table: dict[str, str], zone: ZoneInfo, otherwise: str) -> str:
-    fitting = [start for start in table if zone.key.startswith(start)]
-    return table[max(fitting, key=len)] if fitting else otherwise

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
 from nudge.attention.preamble import ping_status
+from nudge.coach.actions import LONGEST_SNOOZE
 from nudge.coach.changes import Change
 from nudge.coach.intents import TALK, Known, Talk, Wish
 from nudge.coach.review import REVIEW
@@ -255,6 +256,8 @@ async def again(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     elif "when" in wish.slots:
         said = understand(wish.slots["when"], whole_seconds(now), zone)
         length = said.first - now
+    if not 0 < length <= LONGEST_SNOOZE:
+        return "That is too long to snooze: a week at most."
     wish = replace(wish, id=wish.id or talk.came or talk.subject)
     before = await coach.reminders.as_it_is(agent, wish.id)
     await coach.requests.no_delay(agent, now)  # the same words may ask to be checked back on
