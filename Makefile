@@ -7,6 +7,8 @@ NUDGE_HOME ?= $(CURDIR)/.nudge
 TEST_ARGS ?=
 SOAK_SEEDS ?= 10000
 SOAK_START ?= 0
+SOAK_KILLS ?= 200
+SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
 .PHONY: help run install dev quick test lint types unit clients bench soak lock clean
@@ -46,24 +48,29 @@ quick: dev  ## pure rules and use cases in under a minute: no processes, no serv
 
 test: dev lint types unit  ## linters, types and all tests, on SQLite and a real PostgreSQL
 
-unit: dev clients
+unit: dev
+	@scripts/clients tests/clients
 	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
 
-clients: tests/clients/node_modules/.installed  ## install the coding agents that the gateway's tests drive (needs npm)
+clients: dev  ## coding agents from npm through the gateway, also those that 'make test' leaves out
+	@scripts/clients tests/clients
+	@scripts/clients tests/clients/more
+	$(BIN)/pytest -q tests/gateway/test_clients.py $(TEST_ARGS)
 
-tests/clients/node_modules/.installed: tests/clients/package.json
-	@if command -v npm >/dev/null; then \
-	  npm install --prefix tests/clients --no-package-lock --no-audit --no-fund --loglevel=error && touch $@; \
-	else echo "npm is not here: the tests with Claude Code and Codex are skipped"; fi
+$(VENV)-litellm/.installed: requirements/litellm.txt
+	@$(PYTHON) -m venv $(VENV)-litellm && $(VENV)-litellm/bin/pip install -q --require-hashes -r requirements/litellm.txt \
+	  && touch $@ || echo "LiteLLM cannot be installed here: the benchmark leaves it out"
 
-bench: $(VENV)/.bench  ## speed and size, as ratios in one table
+bench: $(VENV)/.bench $(VENV)-litellm/.installed  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
 
-soak: dev  ## ten thousand lives under faults, with counts (SOAK_SEEDS, SOAK_START)
+soak: dev  ## ten thousand lives under faults, 200 kills, memory over many gateway calls (SOAK_SEEDS, SOAK_START, SOAK_KILLS, SOAK_CALLS)
 	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
+	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
+	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-litellm .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

@@ -20,7 +20,7 @@ from benchmarks.measure import Row, of_target, say
 def topics() -> list[str]:
     """The modules that may have rows, those with processes and databases last."""
     names = [found.name for found in pkgutil.iter_modules(benchmarks.__path__)]
-    ours = {"__main__", "measure", "processes"}
+    ours = {"__main__", "load", "measure", "processes"}
     return sorted((name for name in names if name not in ours), key=lambda name: (name == "foundation", name))
 
 

@@ -40,6 +40,7 @@ class Policy(StrEnum):
     CONFLICT = "conflict"  # somebody else reads the same channel; its patience ends after one long poll
     STORE = "store"  # the database refuses: full disk, server away
     MONEY = "money"  # a call waits for money that another process may give back
+    COMMAND = "command"  # an agent's program asked to be started again later
     LANE = "lane"  # an error that nobody expected stopped a lane
     SPIN = "spin"  # a timer fired again and again and got nowhere
 
@@ -69,6 +70,7 @@ TABLE: Final[Mapping[Policy, Row]] = {
     Policy.CONFLICT: Row((3,)),
     Policy.STORE: Row((1, 2, 4, 8, 16)),
     Policy.MONEY: Row((0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1)),
+    Policy.COMMAND: Row((60, 300, 900, 1800)),
     Policy.LANE: Row((30,)),
     Policy.SPIN: Row((3600,)),
 }

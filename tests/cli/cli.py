@@ -49,8 +49,8 @@ class Cli:
             assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
 
-    def json(self, *words: str) -> Any:
-        return json.loads(self(*words, "--json").stdout)
+    def json(self, *words: str, code: int | None = 0) -> Any:
+        return json.loads(self(*words, "--json", code=code).stdout)
 
     def start(self, *words: str, stdin: int | None = subprocess.DEVNULL) -> Daemon:
         process = subprocess.Popen(

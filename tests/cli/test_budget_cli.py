@@ -60,7 +60,7 @@ def feed(here: CliHere) -> list[str]:
 
 def fall_asleep(here: CliHere) -> None:
     spend(here, everything, 530_000 - INPUT)
-    assert here.json("budget")["state"] == "asleep"
+    assert here.json("budget", code=6)["state"] == "asleep"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(p
             assert paid.json("budget", "--detail")["detail"]["usage"][-1]["model"] == "claude-sonnet-5-5"
             left = DAILY - paid.json("budget", "--detail")["detail"]["day"]["spent"]
             spend(paid, everything, left - INPUT)
-            assert paid.json("budget")["state"] == "asleep"
+            assert paid.json("budget", code=6)["state"] == "asleep"
             asked = len(service.requests)
             assert paid("chat", stdin="hello again\n").stdout.strip()
             assert len(service.requests) == asked
@@ -163,7 +163,7 @@ def test_an_exceeded_budget_is_a_red_banner_and_a_mail(paid: CliHere) -> None:
             assert paid("status").stdout.splitlines()[0] == "coach: Agent stopped — daily budget exceeded"
             told = paid.json("status")["spending"]["coach"]
             assert (told["state"], told["banner"]) == ("budget_exceeded", "Agent stopped — daily budget exceeded")
-            assert paid("budget").stdout.startswith("Agent stopped — daily budget exceeded\nBudget: 117% used")
+            assert paid("budget", code=6).stdout.startswith("Agent stopped — daily budget exceeded\nBudget: 117% used")
             paid("budget", "top-up", "30.00")
             until(lambda: paid.json("status")["spending"]["coach"]["banner"] is None, "the banner is gone")
     assert len(mailbox.letters) == 1
@@ -181,7 +181,7 @@ def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
     spend(paid, costs(520_000))
     with pytest.raises(Exception, match="does not pay"):
         spend(paid, costs(1), 60_000)
-    assert "What is left of today does not pay for another call." in paid("budget").stdout
+    assert "What is left of today does not pay for another call." in paid("budget", code=6).stdout
 
 
 @pytest.mark.parametrize(

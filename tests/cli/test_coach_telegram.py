@@ -13,6 +13,7 @@ from nudge.home.prices import load_prices
 from nudge.queue.channel import REPEAT_MARK
 from nudge.testing.anthropic_server import FakeAnthropic
 from nudge.testing.faults import Fault, FaultKind
+from nudge.testing.model_server import Reply
 from nudge.testing.telegram_protocol import SentMessage
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.cli.cli import NOWHERE, Cli, until
@@ -161,8 +162,9 @@ def test_kill_nine_while_the_model_thinks_gives_exactly_one_reply(
         first.signal(signal.SIGKILL)
         first.wait()
     assert telegram.sent == []
-    action = {"action": "update_memory", "section": "Preferences", "add": "Likes tea"}
-    anthropic.reply({"reply": "Tea it is.", "actions": [action], "recent_context": "They like tea."})
+    note = {"section": "Preferences", "add": "Likes tea"}
+    anthropic.reply(Reply(tools=[("update_memory", note), ("set_recent_context", {"summary": "They like tea."})]))
+    anthropic.reply("Tea it is.")
     with bot.start():
         [reply] = sent(telegram, 1)
         assert reply.text == "Tea it is.\n\nGot it, I've noted that in my memory."
@@ -209,7 +211,7 @@ def test_kill_nine_in_the_second_part_of_a_long_answer_repeats_only_that_part(
 ) -> None:
     online(bot, anthropic)
     lines = [f"line {number:03} " + "words " * 8 + "end" for number in range(180)]
-    anthropic.reply({"reply": "\n".join(lines), "actions": [], "recent_context": ""})
+    anthropic.reply("\n".join(lines))
     with bot.start() as first:
         telegram.wait_for_poll()
         telegram.fail(Fault(FaultKind.HANG, on="sendMessage", after=1, done=arrived))
@@ -259,7 +261,7 @@ def test_three_kills_around_a_hanging_call_leave_nobody_waiting(
 ) -> None:
     online(bot, anthropic)
     anthropic.fail(Fault(FaultKind.HANG, on="messages"), times=3)
-    anthropic.reply({"reply": "Take a walk.", "actions": []}, times=5)
+    anthropic.reply("Take a walk.", times=5)
     telegram.say("What do you think about Kant?")
     for death in range(3):
         with bot.start() as daemon:

@@ -21,6 +21,8 @@ def test_letters_wait_and_are_taken_once_in_order(home: Cli) -> None:
         (taken,) = json.loads(home("inbox", "monitor", "--take", "--json").stdout)
         assert (taken["body"], taken["priority"], taken["count"]) == ("Check CI", "idle", 1)
         assert home.json("inbox", "monitor", "--take") == []
+        home("inbox", "ack", taken["receipt"])
+        home("inbox", "ack", "monitor")
     assert "empty" in home("inbox", "monitor").stderr
 
 

@@ -263,6 +263,7 @@ def _simulate(cli: Cli) -> dict[str, list[Any]]:
     week = ["simulate", "--from", "2026-11-16"]
     return {
         "nudge-simulate": [cli.json(*week)],
+        "nudge-eval-coach": [cli.json("eval", "coach")],
         "nudge-simulate-compare": [cli.json(*week, "--days", "1", "--compare", "ping_budget=off")],
     }
 

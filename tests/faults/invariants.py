@@ -6,19 +6,31 @@ A step is a commit. Each check reads only what the commit can have changed; the 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections import Counter
-from collections.abc import Callable
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nudge.attention.reserve import PING
-from nudge.instants import MINUTE, Instant, rfc3339, to_datetime
+from nudge.defaults import (
+    CRITICAL_A_DAY,
+    MOST_A_DAY_BY_MODEL,
+    MOST_BY_MODEL,
+    PING_CAPACITY,
+    PING_REFILL_MINUTES,
+    SHORTEST_BY_MODEL,
+    SHORTEST_TO_PERSON,
+)
+from nudge.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
+from nudge.queue.channel import REPEAT_MARK
 from nudge.queue.delivery import FRESH
 from nudge.spending.holds import HoldState
 from nudge.spending.tables import _hold as hold_of
-from tests.faults.channel import Arrival
-from tests.faults.scenario import AGENT, is_quiet
+from tests.faults.channel import Arrival, Attempt
+from tests.faults.scenario import AGENT, API_KEY, SECRETS, STRANGER, TURN, UNWANTED, is_quiet
 from tests.times import TORONTO
 
 OCCURRENCES = ("heartbeat", "briefing", "reminder")
@@ -26,6 +38,13 @@ OCCURRENCES = ("heartbeat", "briefing", "reminder")
 ONCE_A_PERIOD = ("briefing:morning", "briefing:weekly_review", "briefing:monthly")
 BY_THE_PERSON = ("cli", "chat", "import")
 BEDTIMES_A_NIGHT = 3
+FROM_THE_BUCKET = ("heartbeat", "routine", "briefing", "reminder")
+LONGEST_QUIET = 3 * HOUR
+"""Nobody in this world asks for a longer quiet time, except a model."""
+MOST_AT_ONCE = 25
+"""A key that fires more often at one instant spins."""
+MOST_REFUSED = 2
+"""Calls refused in a row for want of money; then the agent has to say that it sleeps."""
 
 
 class Violation(Exception):  # noqa: N818  (it is what the harness looks for, not an error of its own)
@@ -50,14 +69,37 @@ class Invariants:
     connection: sqlite3.Connection
     now: Callable[[], Instant]
     bucket: bool
+    billed: Mapping[str, int] = field(default_factory=dict)
+    """What the model's service charges, by attempt."""
     clock_went_back: bool = False
+    clock_jumped: bool = False
     timers: dict[str, Occurrence] = field(default_factory=dict)
     last_message: int = 0
-    unmarked: Counter[int] = field(default_factory=Counter)
     arrivals: list[Arrival] = field(default_factory=list)
+    parts: dict[int, set[int]] = field(default_factory=lambda: defaultdict(set))
+    """The parts of each message that have arrived."""
+    whole: set[int] = field(default_factory=set)
     said: Counter[str] = field(default_factory=Counter)
     """How often the person said what."""
+    pings: list[int] = field(default_factory=list)
+    """When messages were written that the bucket pays for."""
+    tried: dict[int, int] = field(default_factory=dict)
+    """The message that was tried last, by outage."""
+    fired: Counter[tuple[str, int, int]] = field(default_factory=Counter)
+    taken: dict[tuple[int, str], int] = field(default_factory=dict)
+    """What accounts had charged and held after the last commit."""
+    awake_since: int | None = None
+    unwanted: bool = False
+    """MEMORY.md says what the person does not want to hear of."""
+    goals: str = ""
+    agreed: bool = False
+    """The person said yes to other quiet hours, or to another zone."""
     steps: int = 0
+
+    @property
+    def said_yes(self) -> bool:
+        """They may have agreed to whatever a model wanted."""
+        return self.said["yes"] > 0
 
     def after_commit(self, written: set[str]) -> None:
         """Look at what the statements of a commit may have changed."""
@@ -66,34 +108,96 @@ class Invariants:
         if tables & {"timers", "reminders", "outcomes", "spending"}:
             self._occurrences_end_in_an_outcome()
             self._active_reminders_have_a_timer()
+            self._what_a_model_schedules_is_limited(tables)
+        if tables & {"spending", "timers", "accounts"}:
+            self._what_waits_for_money_goes_on()
         if tables & {"outbox", "timers"}:
             self._messages()
             self._what_is_to_be_sent_has_a_timer()
         if "attention" in tables:
             self._bucket_within_bounds()
-        if "outcomes" in tables and self.bucket:
-            self._reserve_is_kept()
+            self._quiet_is_the_person_s()
+        if "outcomes" in tables:
+            self._a_model_silences_only_itself()
+            if self.bucket:
+                self._reserve_is_kept()
         if tables & {"accounts", "holds"}:
             self._ledger_is_exact()
 
     def arrived(self, arrival: Arrival) -> None:
-        """A message reached the person."""
-        message, row = arrival.message, arrival.row
+        """A part of a message reached the person."""
+        message, row, part = arrival.message, arrival.row, arrival.part
+        name = f"message {message.id} ({row.text[:40]!r}), part {part + 1},"
         self.arrivals.append(arrival)
-        if not message.possibly_repeated:
-            self.unmarked[message.id] += 1
-        seen = sum(one.message.id == message.id for one in self.arrivals)
-        if self.unmarked[message.id] > 1 or (seen > 1 and not message.possibly_repeated):
-            self._fail("nothing sent twice", f"message {message.id} ({row.text[:40]!r}) arrived twice unmarked")
-        if seen > 1 and not row.asked:
-            self._fail("nothing sent twice", f"chatter {message.id} ({row.text[:40]!r}) was repeated")
-        if seen > 2:
-            self._fail("nothing sent twice", f"message {message.id} arrived {seen} times")
+        if part < arrival.stored:
+            self._fail("a stored part is not sent again", f"{name} came again although {arrival.stored} were stored")
+        if part in self.parts[message.id]:
+            if not row.asked:
+                self._fail("nothing sent twice", f"chatter {message.id} ({row.text[:40]!r}) was repeated")
+            if not arrival.text.startswith(REPEAT_MARK):
+                self._fail("nothing sent twice", f"{name} arrived twice unmarked")
+        self.parts[message.id].add(part)
+        if len(self.parts[message.id]) == arrival.parts:
+            self.whole.add(message.id)
+        if not _seen(row.text) or _seen(row.text) == "heartbeatok":
+            self._fail("every message says something", f"{row.kind} {row.text!r} arrived")
+        if API_KEY in row.text:
+            self._fail("secrets are kept nowhere", f"{row.kind} {message.id} tells a key")
+        if row.kind == "reply" and not self.clock_jumped and arrival.at - row.created_at > DAY + HOUR:
+            self._fail("what is too late is missed", f"{name} arrived after {(arrival.at - row.created_at) // HOUR} h")
         exact = self._is_exact(row.reminder_id, row.asked, row.key, row.slot_at)
         # Written just before they began it may still be on its way; what is older is asked about once more.
-        decided_at = row.created_at if 0 <= arrival.at - row.created_at < FRESH else arrival.at
-        if row.kind != "reply" and not exact and is_quiet(decided_at):
+        decided_at = row.created_at if 0 <= arrival.at - row.created_at < FRESH + MINUTE else arrival.at
+        if row.kind != "reply" and not exact and self._is_quiet(decided_at):
             self._fail("quiet hours", f"{row.kind} {row.text[:40]!r} arrived in the quiet hours")
+
+    def attempted(self, attempt: Attempt) -> None:
+        """A message was tried while the channel was away."""
+        last = self.tried.get(attempt.outage, attempt.message_id)
+        self.tried[attempt.outage] = attempt.message_id
+        if last == attempt.message_id:
+            return
+        for row in self._all("SELECT * FROM outbox WHERE id = ? AND state IN ('pending', 'unsure')", last):
+            now = self.now()
+            if all(row[until] is None or row[until] <= now for until in ("ready_at", "retry_at")):
+                self._fail(
+                    "one message is tried in an outage", f"message {attempt.message_id} was tried, and {last} waits"
+                )
+
+    def fires(self, key: str, slot_at: int) -> None:
+        """A handler is called."""
+        name = (key, slot_at, self.now())
+        self.fired[name] += 1
+        if self.fired[name] > MOST_AT_ONCE:
+            self._fail("nothing spins", f"{key} fired {self.fired[name]} times at one instant")
+
+    def started(self, home: str) -> None:
+        """A daemon of that home has started."""
+        for row in self._all("SELECT attempt_id FROM holds WHERE state = 'held' AND owner = ?", home):
+            self._fail("a start settles dead holds", f"{row['attempt_id']} is still held for {home}")
+
+    def document(self, name: str, text: str) -> None:
+        """A document of the person's was written."""
+        about, _, context = text.partition("## Recent Context")
+        kept = about + context.partition("\n## ")[2]
+        if name == "MEMORY.md":
+            self.unwanted = UNWANTED in kept
+        if STRANGER in kept and not self.said_yes:
+            self._fail("orders of strangers are not obeyed", f"{name} names {STRANGER}")
+        if name == "GOALS.md":
+            was, now = (re.findall(r"^- (?:quiet_hours|timezone):.*", one, re.M) for one in (self.goals, text))
+            self.agreed = was != now
+            if was != now and not self.said_yes:
+                self._fail("settings are the person's", f"{was} became {now}")
+            if not re.search(r"report|dentist", text) and not self.said_yes:
+                self._fail("settings are the person's", "the list of today was emptied")
+
+    def at_rest(self, places: Iterable[tuple[str, bytes]]) -> None:
+        """What is on the disk when everything is over."""
+        for name, content in places:
+            for secret in (API_KEY, *SECRETS):
+                if secret.encode() in content:
+                    self._fail("secrets are kept nowhere", f"{secret[:6]}… is in {name}")
 
     def at_the_end(self) -> None:
         """After a calm stretch nothing is left over."""
@@ -110,6 +214,7 @@ class Invariants:
                 self._fail("nothing is stuck", f"message {row['id']} ({row['text'][:40]!r}) is still {row['state']}")
         for row in self._all("SELECT lane, owner FROM lanes WHERE until > ?", now + 2 * MINUTE):
             self._fail("nothing is stuck", f"the lane {row['lane']} is held by {row['owner']}")
+        self._what_was_asked_for_arrives()
         self._no_reminder_is_lost()
         self._firings_are_counted()
         self._words_are_heard_once()
@@ -158,13 +263,97 @@ class Invariants:
                 continue
             exact = self._is_exact(row["reminder_id"], bool(row["asked"]), row["key"], row["slot_at"])
             pings[row["key"], row["slot_at"]] += not exact
-            if is_quiet(Instant(row["created_at"])) and not exact:
+            self._said_by_the_rules(row, exact=exact)
+            if self._is_quiet(Instant(row["created_at"])) and not exact:
                 self._fail("quiet hours", f"{row['kind']} {row['text'][:40]!r} was written in the quiet hours")
             if row["slot_at"] is not None:
                 self._said_once(row)
         for (key, _), times in pings.items():
             if times > 1:
                 self._fail("one ping per run", f"{key} wrote {times} pings at once")
+
+    def _said_by_the_rules(self, row: sqlite3.Row, *, exact: bool) -> None:
+        """Whatever a model wants: it speaks as often as the bucket and its criticals allow, and not of what the person
+        does not want to hear."""
+        by_model = not row["reminder_id"] or self._source(row["reminder_id"]) == "model"
+        if by_model and self.unwanted and UNWANTED in row["text"].casefold() and not self.clock_went_back:
+            self._fail("preferences are kept", f"{row['kind']} {row['text'][:40]!r} was written")
+        if not self.bucket or exact or row["kind"] not in FROM_THE_BUCKET or self.clock_went_back:
+            return
+        if any(one["critical"] for one in self._all("SELECT critical FROM reminders WHERE id = ?", row["reminder_id"])):
+            return
+        at = row["created_at"]
+        self.pings.append(at)
+        for count, since in enumerate(reversed(self.pings), start=1):
+            refilled = (at - since) // (PING_REFILL_MINUTES * MINUTE) + 1
+            days = (to_datetime(at, TORONTO).date() - to_datetime(Instant(since), TORONTO).date()).days + 1
+            if count > PING_CAPACITY + refilled + CRITICAL_A_DAY * days:
+                self._fail("a model keeps to the bucket", f"{count} messages since {_when(since)}")
+
+    def _what_a_model_schedules_is_limited(self, tables: set[str]) -> None:
+        if not tables & {"reminders", "outcomes"}:
+            return
+        rows = self._all("SELECT id, status, message, created_at, source FROM reminders WHERE to_person = 1")
+        theirs = [row for row in rows if row["source"] == "model"]
+        if sum(row["status"] == "active" for row in theirs) > MOST_BY_MODEL:
+            self._fail("a model schedules little", f"more than {MOST_BY_MODEL} reminders of a model are active")
+        a_day = Counter(to_datetime(Instant(row["created_at"]), TORONTO).date() for row in theirs)
+        if a_day and max(a_day.values()) > MOST_A_DAY_BY_MODEL and not self.clock_went_back:
+            self._fail("a model schedules little", f"{max(a_day.values())} reminders of a model in a day")
+        for row in rows:
+            if STRANGER in row["message"] and not self.said_yes:
+                self._fail("orders of strangers are not obeyed", f"{row['id']} ({row['message']!r}) was set")
+            slots = self._all(
+                "SELECT slot_at, detail FROM outcomes WHERE key = ? AND final = 1 ORDER BY slot_at DESC LIMIT 2",
+                f"reminder:{row['id']}",
+            )
+            shortest = SHORTEST_BY_MODEL if row["source"] == "model" else SHORTEST_TO_PERSON
+            snoozed = any(json.loads(one["detail"]).get("snoozed") for one in slots)
+            if not snoozed and len(slots) == 2 and slots[0][0] - slots[1][0] < shortest:
+                self._fail("reminders keep a distance", f"{row['id']} came twice in {slots[0][0] - slots[1][0]} µs")
+
+    def _a_model_silences_only_itself(self) -> None:
+        for row in self._all(
+            "SELECT key FROM outcomes WHERE detail LIKE '%self-quiet%' AND kind IN ('reminder', 'letters', 'briefing') "
+            "AND key <> 'briefing:bedtime'"
+        ):
+            self._fail("a model silences only itself", f"{row['key']} was held back by a model's own quiet")
+
+    def _quiet_is_the_person_s(self) -> None:
+        for row in self._all("SELECT quiet_until FROM attention WHERE quiet_until > ?", self.now() + LONGEST_QUIET):
+            if not self.said_yes and not self.clock_went_back:
+                self._fail("settings are the person's", f"quiet until {_when(row['quiet_until'])}")
+
+    def _what_waits_for_money_goes_on(self) -> None:
+        """With money, nothing waits for the next day's."""
+        now = self.now()
+        for row in self._all("SELECT state, refused_calls FROM spending"):
+            awake = row["state"] == "awake"
+            self.awake_since = None if not awake else now if self.awake_since is None else self.awake_since
+            if awake and row["refused_calls"] > MOST_REFUSED:
+                self._fail("who cannot pay is asleep", f"{row['refused_calls']} calls were refused, and it is awake")
+        if self.awake_since is None or not now - self.awake_since > 2 * MINUTE:
+            return
+        for row in self._all(
+            f"SELECT due_at FROM timers WHERE key = 'letters' AND due_at > ? AND due_at % {DAY} = {TURN}", now
+        ):
+            self._fail("money wakes what waits", f"letters wait until {_when(row['due_at'])}, and there is money")
+
+    def _what_was_asked_for_arrives(self) -> None:
+        """Or it is shown as missed."""
+        for row in self._all("SELECT * FROM outbox WHERE asked = 1"):
+            name = f"message {row['id']} ({row['text'][:40]!r})"
+            ends = self._all("SELECT result FROM outcomes WHERE key = ? AND slot_at = ?", row["key"], row["slot_at"])
+            if row["state"] == "sent" and row["id"] not in self.whole:
+                self._fail("what was asked for arrives", f"{name} is sent, and {self.parts[row['id']]} arrived")
+            if row["state"] == "missed" and not self._all("SELECT 1 FROM feed WHERE kind = 'missed'"):
+                self._fail("what was asked for arrives", f"{name} was missed, and nothing shows it")
+            refused = any(one["result"] == "suppressed" for one in ends)
+            if row["state"] == "unknown" or (row["state"] == "failed" and not refused):
+                self._fail("what was asked for arrives", f"{name} is {row['state']}: {row['error']}")
+
+    def _is_quiet(self, at: Instant) -> bool:
+        return is_quiet(at) and not self.agreed
 
     def _said_once(self, row: sqlite3.Row) -> None:
         same = self._all("SELECT slot_at FROM outbox WHERE key = ? AND id <= ?", row["key"], row["id"])
@@ -187,8 +376,11 @@ class Invariants:
         for one in self._all("SELECT detail FROM outcomes WHERE key = ? AND slot_at = ?", key, slot_at):
             if json.loads(one["detail"]).get("snoozed"):
                 return True
+        return self._source(reminder_id) in BY_THE_PERSON
+
+    def _source(self, reminder_id: str) -> str:
         (row,) = self._all("SELECT source FROM reminders WHERE id = ?", reminder_id) or ({"source": ""},)
-        return row["source"] in BY_THE_PERSON
+        return str(row["source"])
 
     def _what_is_to_be_sent_has_a_timer(self) -> None:
         for row in self._all(
@@ -212,11 +404,13 @@ class Invariants:
 
     def _ledger_is_exact(self) -> None:
         """Each account holds and was charged exactly what its calls were, and that is no more than its limit: the holds
-        of this world are true worst cases."""
+        of this world are true worst cases. What the service charges is covered, call by call."""
         held: Counter[tuple[int, str]] = Counter()
         charged: Counter[tuple[int, str]] = Counter()
+        covered: Counter[str] = Counter()
         for call in map(hold_of, self._all("SELECT * FROM holds")):
             hold = call.hold
+            covered[hold.attempt_id] = hold.amount if hold.state is HoldState.HELD else hold.charged
             for account in call.chain:
                 key = int(account.kind), account.name
                 held[key] += hold.amount if hold.state is HoldState.HELD else 0
@@ -228,15 +422,21 @@ class Invariants:
                     "the ledger is exact",
                     f"{key} says {row['committed']}+{row['held']}, its calls {charged[key]}+{held[key]}",
                 )
-            if row["committed"] + row["held"] > row["money_limit"]:
+            before, taken = self.taken.get(key, 0), row["committed"] + row["held"]
+            self.taken[key] = taken
+            if taken > row["money_limit"] and taken > before:  # a limit may be lowered below what was spent
                 self._fail(
                     "the ledger is within its limit",
                     f"{key} has {row['committed']}+{row['held']} of {row['money_limit']}",
                 )
+        for attempt, bill in self.billed.items():
+            if bill > covered[attempt]:
+                self._fail("the bill is covered", f"{attempt} was billed {bill}, and {covered[attempt]} is known of it")
 
     def _no_reminder_is_lost(self) -> None:
-        """What the person set for a time has reached them, unless it still waits, was answered, or nobody can know."""
-        reached = {arrival.row.reminder_id for arrival in self.arrivals}
+        """What the person set for a time has reached them, unless it still waits, was answered, or is shown as
+        missed."""
+        reached = {arrival.row.reminder_id for arrival in self.arrivals if arrival.message.id in self.whole}
         waiting = self._all("SELECT reminder_id FROM outbox WHERE state IN ('pending', 'sending', 'unsure')")
         reached |= {row["reminder_id"] for row in waiting}
         now = self.now()
@@ -244,7 +444,7 @@ class Invariants:
             if row["id"] in reached or row["status"] in ("active", "paused", "cancelled"):
                 continue
             ends = self._all("SELECT result, reason FROM outcomes WHERE key = ?", f"reminder:{row['id']}")
-            excused = any(one["result"] in ("unknown", "suppressed", "skipped") for one in ends)
+            excused = any(one["result"] in ("missed", "suppressed", "skipped") for one in ends)
             if not excused and row["created_at"] < now:
                 self._fail("no reminder is lost", f"{row['id']} ({row['message'][:40]!r}) never arrived: {_ends(ends)}")
 
@@ -264,7 +464,8 @@ class Invariants:
             if row["n"] > self.said.get(row["content"], row["n"]):
                 self._fail("words are heard once", f"{row['content']!r} is written down {row['n']} times")
         for row in self._all(
-            "SELECT message, COUNT(*) AS n FROM reminders WHERE source = 'chat' GROUP BY message HAVING n > 1"
+            "SELECT message, COUNT(*) AS n FROM reminders WHERE source = 'chat' AND message LIKE '%chore%' "
+            "GROUP BY message HAVING n > 1"
         ):
             self._fail("words are heard once", f"{row['message']!r} was set {row['n']} times")
 
@@ -279,6 +480,12 @@ class Invariants:
 
     def _fail(self, invariant: str, what: str) -> None:
         raise Violation(invariant, what, self.now())
+
+
+def _seen(text: str) -> str:
+    """The signs that a person sees, without marks."""
+    shown = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(one for one in shown if unicodedata.category(one)[0] in "LNS" and one not in "\u115f\u1160")
 
 
 def _when(instant: int) -> str:

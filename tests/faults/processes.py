@@ -22,8 +22,9 @@ class Process:
     """One run of the daemon. It is dead from the moment it crashes: whatever of it still runs can write and send
     nothing."""
 
-    def __init__(self, owner: str) -> None:
+    def __init__(self, owner: str, home: str) -> None:
         self.owner = owner
+        self.home = home
         self.dead = False
         self.ended = asyncio.Event()
         self.daemon: Daemon | None = None
@@ -39,12 +40,15 @@ class Process:
             self.dead = True
             asyncio.get_running_loop().call_soon(self._clear)
 
-    async def run(self, make: Callable[[], Daemon], poll: Callable[[Daemon], Polling]) -> None:
+    async def run(
+        self, make: Callable[[], Daemon], started: Callable[[], None], poll: Callable[[Daemon], Polling]
+    ) -> None:
         """Start, listen and fire until stopped. Runs in a context of its own."""
         CURRENT.set(self)
         try:
             self.daemon = make()
             await self.daemon.start()
+            started()
             await self.daemon.store.timers.cancel("coach", "routines")
             polling = asyncio.create_task(poll(self.daemon).run())
             try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
 from tests.faults.faults import Fault, Kind
 from tests.faults.invariants import Violation
+from tests.faults.scenario import Scenario
 from tests.faults.world import World, seeded
 
 TRACE = 40
@@ -37,11 +38,16 @@ class Broken:
         )
 
 
-def live(seed: int, numbers: Sequence[int] | None = None, kinds: Sequence[Kind] = tuple(Kind)) -> World:
-    """Run a seed, with all of its faults or with some of them."""
+def live(
+    seed: int,
+    numbers: Sequence[int] | None = None,
+    kinds: Sequence[Kind] = tuple(Kind),
+    change: Callable[[Scenario], Scenario] = lambda scenario: scenario,
+) -> World:
+    """Run a seed, with all of its faults or with some of them, in its own life or in a changed one."""
     scenario, faults = seeded(seed, kinds)
     chosen = faults if numbers is None else [faults[number] for number in numbers]
-    world = World(seed, scenario, chosen)
+    world = World(seed, change(scenario), chosen)
     world.run()
     return world
 

@@ -1,4 +1,5 @@
-"""Fifty lives under faults. Ten thousand: `make soak`. One again: `python -m tests.faults --seed N`."""
+"""Fifty lives under faults, and some kills of the real process. Ten thousand and 200: `make soak`. One life again:
+`python -m tests.faults --seed N`."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults import kills
 from tests.faults.faults import COUNTED, Kind
 from tests.faults.run import live
 from tests.faults.world import seeded
@@ -55,3 +57,10 @@ def test_a_life_can_be_lived_with_some_of_its_faults() -> None:
     world = live(17, timed)
     assert world.happened == sorted((faults[number] for number in timed), key=lambda fault: fault.at)
     assert live(17, []).happened == []
+
+
+@pytest.mark.process
+def test_a_home_survives_kills_in_the_middle_of_what_it_does(tmp_path: Path) -> None:
+    life = kills.live(4, tmp_path / "home")
+    assert sum(life.kills.values()) == 4
+    assert life.kills[kills.NOTHING] < 4, "a gate that nobody comes to proves nothing"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import wraps
 from random import Random
 from typing import Any
 
@@ -17,40 +19,61 @@ from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.errors import StoreError, UsageError
 from nudge.home.prices import load_prices
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
+from nudge.queue.firing import Firing, Handler, SpinningError
+from nudge.queue.timers import Timer
+from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
 from nudge.simulation.engine import ids_from
 from nudge.simulation.virtual_time import VirtualClock, VirtualLoop
-from nudge.spending.budgets import SpendingPlan
+from nudge.spending.allowance import DayTurn
+from nudge.spending.budgets import Budgets, SpendingPlan
 from nudge.spending.money import parse_money
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
 from tests.faults import scenario as scenarios
-from tests.faults.channel import Arrival, FaultyChannel
+from tests.faults.channel import Arrival, Attempt, FaultyChannel
 from tests.faults.faults import COUNTED, Fault, Kind
 from tests.faults.invariants import Invariants, Violation
 from tests.faults.minds import FaultyConditions, FaultyModel
 from tests.faults.processes import CURRENT, Crash, Process, task_factory
-from tests.faults.scenario import AGENT, COMMAND, DOCUMENTS, PRESS, Scenario, calm_until, document
+from tests.faults.scenario import (
+    AGENT,
+    API_KEY,
+    COMMAND,
+    DOCUMENTS,
+    PASS_ON,
+    PRESS,
+    TURN,
+    ZONE,
+    Scenario,
+    calm_until,
+    document,
+)
+from tests.reminders.reminder_values import asked
 from tests.times import TORONTO
 
 PRICES = load_prices()
 TEXTS = {name: document(name) for name in DOCUMENTS}
 LONGEST_WAIT = 600.0
+FLOOD = 24
+DAY_TURN = DayTurn(offset=timedelta(microseconds=TURN))
 
 
 class Documents:
     """The person's documents, which outlive every process."""
 
-    def __init__(self) -> None:
-        self._texts = dict(TEXTS)
+    def __init__(self, written: Callable[[str, str], None]) -> None:
+        self.texts = dict(TEXTS)
         self._versions = dict.fromkeys(TEXTS, 0)
+        self._written = written
 
     def read(self, agent: str, name: str) -> bytes | None:
-        return self._texts.get(name)
+        return self.texts.get(name)
 
     def write(self, agent: str, name: str, content: bytes) -> None:
-        self._texts[name] = content
+        self.texts[name] = content
         self._versions[name] = self._versions.get(name, 0) + 1
+        self._written(name, content.decode())
 
     def version(self, agent: str, name: str) -> str:
         return str(self._versions.get(name, ""))
@@ -65,7 +88,8 @@ class _Errors(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         error = record.exc_info[1] if record.exc_info else None
-        if error is not None and not isinstance(error, StoreError):  # a full disk was injected
+        injected = (StoreError, SpinningError)  # a full disk, and a handler of this world
+        if error is not None and not isinstance(error, injected):
             self._world.fail(Violation("no unexpected error", repr(error), self._world.clock.now()))
 
 
@@ -115,11 +139,20 @@ class World:
         self.clock = VirtualClock(self.scenario.start)
         self.database = SqliteDatabase.open(":memory:")
         self.store = SqlStore(self.database)
-        self.invariants = Invariants(self.database._connection, self.clock.now, self.scenario.ping_budget)
-        self.channel = FaultyChannel(self.clock, self.store, self._due, self.trace, self._arrived, self._crash)
-        self.model = FaultyModel(self.clock, self._due, self.trace) if self.scenario.paid else None
+        self.model = self._model() if self.scenario.paid else None
+        self.invariants = Invariants(
+            self.database._connection,
+            self.clock.now,
+            self.scenario.ping_budget,
+            self.model.billed if self.model else {},
+            goals=TEXTS["GOALS.md"].decode(),
+        )
+        self.channel = FaultyChannel(
+            self.clock, self.store, self._due, self.trace, self._arrived, self._tried, self._crash
+        )
         self.conditions = FaultyConditions(self.clock, self._due)
-        self.documents = Documents()
+        self.documents = Documents(lambda name, text: self._look(lambda: self.invariants.document(name, text)))
+        self.window = self.scenario.window
         self._new_id = ids_from(self.seed)
         self._pending: dict[Kind, dict[int, Fault]] = {}
         self._written: set[str] = set()
@@ -134,10 +167,12 @@ class World:
         try:
             await self._wait(self.scenario.lasts)
             self._calm.set()
+            self.channel.heal()
             while self.violation is None and self.clock.now() < (end := calm_until(self._calm_since())):
                 await self._wait(end - self.clock.now())
             if self.violation is None:
                 self._look(self.invariants.at_the_end)
+                self._look(lambda: self.invariants.at_rest(self._at_rest()))
         finally:
             self.lived = self._elapsed()
             self.database.probe = None
@@ -146,6 +181,12 @@ class World:
             await asyncio.sleep(0)
             await asyncio.gather(*living, return_exceptions=True)
             await self.store.close()
+
+    def _model(self) -> FaultyModel:
+        return FaultyModel(self.clock, self._due, self.trace, self._crash, PRICES, hostile=self.scenario.hostile)
+
+    def _at_rest(self) -> list[tuple[str, bytes]]:
+        return [("the database", self.database._connection.serialize()), *self.documents.texts.items()]
 
     def _calm_since(self) -> Instant:
         if not hasattr(self, "_calm_from"):
@@ -169,9 +210,9 @@ class World:
 
     _down = SECOND
 
-    def _process(self) -> Process:
+    def _process(self, home: str = "home") -> Process:
         self.processes += 1
-        return Process(f"daemon-{self.processes}")
+        return Process(f"daemon-{self.processes}", home)
 
     async def _run(self, process: Process) -> None:
         """Until it has ended, by itself or by a crash."""
@@ -182,9 +223,12 @@ class World:
         def poll(daemon: Daemon) -> Polling:
             return Polling(self.channel, daemon.coach, self.clock, AGENT)
 
+        def started() -> None:
+            self._look(lambda: self.invariants.started(process.home))
+
         reset = CURRENT.set(process)
         try:
-            task = asyncio.get_running_loop().create_task(process.run(make, poll))
+            task = asyncio.get_running_loop().create_task(process.run(make, started, poll))
         finally:
             CURRENT.reset(reset)
         await process.ended.wait()
@@ -208,13 +252,39 @@ class World:
         )
         options = Options(
             process.owner,
-            "America/Toronto",
+            process.home,
+            ZONE,
             LONGEST_WAIT,
             ping_budget=scenario.ping_budget,
-            rhythm=Rhythm(scenario.heartbeat),
-            plan=SpendingPlan(parse_money(scenario.window)),
+            rhythm=Rhythm(scenario.heartbeat, change_gate=not scenario.hostile),
+            plan=SpendingPlan(parse_money(self.window)),
+            turn=DAY_TURN,
+            secrets=(API_KEY,),
         )
-        return Daemon(ports, options)
+        daemon = Daemon(ports, options)
+        handlers = daemon.dispatcher.handlers
+        handlers["spin"] = self._spin
+        handlers.update({kind: self._counted(handler) for kind, handler in handlers.items()})
+        return daemon
+
+    def _counted(self, handler: Handler) -> Handler:
+        """The handler, with its firings counted by occurrence."""
+
+        @wraps(handler)
+        async def count(firing: Firing) -> None:
+            try:
+                await handler(firing)
+            finally:
+                key, slot_at = firing._occurrence or (firing.timer.key, firing.timer.slot_at)
+                self._look(lambda: self.invariants.fires(key, slot_at))
+
+        return count
+
+    async def _spin(self, firing: Firing) -> None:
+        """A handler with a bug: it comes back at once and gets nothing done, until somebody fixes it."""
+        async with firing.settle() as settlement:
+            if not self._calm.is_set() and self.violation is None:
+                settlement.again(firing.now)
 
     async def _speak(self) -> None:
         began = self._elapsed()
@@ -225,6 +295,8 @@ class World:
                 await self._command(*act.text.removeprefix(COMMAND).split())
             elif act.text.startswith(PRESS):
                 self.channel.press(act.text.removeprefix(PRESS))
+            elif act.text.startswith(PASS_ON):
+                self.channel.say(act.text.removeprefix(PASS_ON), forwarded=True)
             else:
                 self.invariants.said[act.text] += 1
                 self.channel.say(act.text)
@@ -236,18 +308,13 @@ class World:
         if not listed:
             return
         reminder_id, now = listed[int(number) % len(listed)], self.clock.now()
-        with suppress(UsageError, StoreError):
-            match verb:
-                case "pause":
-                    await reminders.pause(reminder_id, now)
-                case "resume":
-                    await reminders.resume(reminder_id, now)
-                case "snooze":
-                    await reminders.snooze(reminder_id, 40 * MINUTE, now)
-                case "edit":
-                    await reminders.edit(reminder_id, {"message": f"edited at {now}"}, now)
-        if self._main.daemon is not None:
-            self._main.daemon.poke()
+        ways: dict[str, Callable[[], Awaitable[object]]] = {
+            "pause": lambda: reminders.pause(reminder_id, now),
+            "resume": lambda: reminders.resume(reminder_id, now),
+            "snooze": lambda: reminders.snooze(reminder_id, 40 * MINUTE, now),
+            "edit": lambda: reminders.edit(reminder_id, {"message": f"edited at {now}"}, now),
+        }
+        await self._by_command(ways[verb])
 
     def _elapsed(self) -> int:
         return round(asyncio.get_running_loop().time() * SECOND)
@@ -259,9 +326,10 @@ class World:
         self.happened.append(fault)
         match fault.kind:
             case Kind.CLOCK_BACK:
-                self.invariants.clock_went_back = True
+                self.invariants.clock_went_back = self.invariants.clock_jumped = True
                 self.clock.jump(-fault.length)
             case Kind.CLOCK_FORWARD:
+                self.invariants.clock_jumped = True
                 self.clock.jump(fault.length)
             case Kind.DISK_FULL:
                 await self._fill_disk(fault)
@@ -274,6 +342,45 @@ class World:
             case Kind.KILL:
                 self._down = fault.length
                 self._main.die()
+            case Kind.TOP_UP | Kind.NEW_WINDOW | Kind.NEW_CONFIG:
+                await self._bring_money(fault)
+            case Kind.FLOOD_DUE:
+                await self._flood()
+            case Kind.FLOOD_HEARD:
+                for number in range(FLOOD):
+                    self.invariants.said[f"one more thing {number}"] += 1
+                    self.channel.say(f"one more thing {number}")
+            case Kind.SPIN:
+                await self._by_command(lambda: self.store.timers.set(Timer.at(AGENT, "spin", "spin", self.clock.now())))
+
+    async def _by_command(self, write: Callable[[], Awaitable[object]]) -> None:
+        """Another process on the same store writes, and then pokes the daemon. A full disk refuses it."""
+        with suppress(UsageError, StoreError):
+            await write()
+        if self._main.daemon is not None:
+            self._main.daemon.poke()
+
+    async def _bring_money(self, fault: Fault) -> None:
+        budgets, now = Budgets(self.store, SpendingPlan(parse_money(self.window)), DAY_TURN), self.clock.now()
+        amount = "6.00" if fault.chance else "0.90"
+        match fault.kind:
+            case Kind.TOP_UP:
+                await self._by_command(lambda: budgets.top_up(AGENT, parse_money(amount), now))
+            case Kind.NEW_WINDOW:
+                await self._by_command(lambda: budgets.set_window(AGENT, now, budget=parse_money(amount)))
+            case _:
+                self.window = amount
+                if (daemon := self._main.daemon) is not None and not self._main.dead:
+                    plan = SpendingPlan(parse_money(amount))
+                    await self._by_command(lambda: daemon.spending.reconfigure(plan, daemon.spending.routes, now))
+
+    async def _flood(self) -> None:
+        """Somebody imports many reminders for one instant, half of them for the agent."""
+        reminders = Reminders(self.store, lambda agent: Person(TORONTO), new_id=self._new_id)
+        now = self.clock.now()
+        for number in range(FLOOD):
+            wanted = asked(f"Flood {number}", in_="60s", to_person=number % 2 == 0)
+            await self._by_command(lambda wanted=wanted: reminders.add(AGENT, wanted, now, Source.CLI))
 
     async def _fill_disk(self, fault: Fault) -> None:
         connection = self.database._connection
@@ -285,7 +392,7 @@ class World:
             connection.execute("PRAGMA max_page_count = 1000000")
 
     async def _second(self, fault: Fault) -> None:
-        process = self._process()
+        process = self._process(f"home-{self.processes}")
         running = asyncio.create_task(self._run(process))
         await asyncio.sleep(fault.length / SECOND)
         if fault.chance:
@@ -310,8 +417,12 @@ class World:
 
     def _arrived(self, arrival: Arrival) -> None:
         mark = " (possibly repeated)" if arrival.message.possibly_repeated else ""
-        self.trace(f"arrived: {arrival.message.id} {arrival.row.kind} {arrival.row.text[:50]!r}{mark}")
+        part = f" {arrival.part + 1}/{arrival.parts}" if arrival.parts > 1 else ""
+        self.trace(f"arrived: {arrival.message.id}{part} {arrival.row.kind} {arrival.row.text[:50]!r}{mark}")
         self._look(lambda: self.invariants.arrived(arrival))
+
+    def _tried(self, attempt: Attempt) -> None:
+        self._look(lambda: self.invariants.attempted(attempt))
 
     def _probe(self, statement: str) -> None:
         """Every place at which a process can die in the store; and the look at what a commit has changed."""

@@ -1,11 +1,13 @@
 """Real coding agents through the gateway: a session with tools finishes, and the ledger has what the service billed.
 
-'make clients' installs them from npm. Without them the tests say so and are skipped, unless NUDGE_CLIENTS=needed.
+'make test' installs Claude Code and Codex from npm, 'make clients' also opencode. Without them the tests say so and are
+skipped, unless NUDGE_CLIENTS=needed.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,19 +15,20 @@ from typing import Any
 import pytest
 
 from nudge.testing import FakeAnthropic, FakeResponses, Reply
-from tests.gateway.kit import KEY, OPENAI_KEY, Rig, cost_of, gateway_on
+from tests.gateway.kit import KEY, MODEL, OPENAI_KEY, Rig, cost_of, gateway_on
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
-PROGRAMS = Path(__file__).parents[1] / "clients" / "node_modules" / ".bin"
+CLIENTS = Path(__file__).parents[1] / "clients"
+MORE = ("opencode",)
 TASK = "Run the two commands and tell me what they print."
 
 
 def program(name: str) -> str:
-    path = PROGRAMS / name
+    path = (CLIENTS / "more" if name in MORE else CLIENTS) / "node_modules" / ".bin" / name
     if not path.exists():
         reason = f"{name} is not installed; run 'make clients' (needs npm)"
-        if os.environ.get("NUDGE_CLIENTS") == "needed":
+        if os.environ.get("NUDGE_CLIENTS") == "needed" and name not in MORE:
             pytest.fail(reason)
         pytest.skip(reason)
     return str(path)
@@ -55,13 +58,14 @@ async def run(folder: Path, *command: str, **environment: str) -> tuple[int, str
 
 def claude_answers(body: dict[str, Any]) -> Reply | str:
     """Two commands, one after the other, then an answer. What is no such session (a title, a topic) gets a word."""
-    if not any(tool.get("name") == "Bash" for tool in body.get("tools", ())):
+    shell = next((tool["name"] for tool in body.get("tools", ()) if tool.get("name") in ("Bash", "bash")), None)
+    if shell is None:
         return "ok"
     blocks = [block for turn in body["messages"] if isinstance(turn["content"], list) for block in turn["content"]]
     results = [str(block.get("content")) for block in blocks if block.get("type") == "tool_result"]
     if len(results) < 2:
         command = f"echo number-$((20 + {len(results) + 1}))"
-        return Reply("Let me see.", tools=[("Bash", {"command": command, "description": "Print a number"})])
+        return Reply("Let me see.", tools=[(shell, {"command": command, "description": "Print a number"})])
     assert "number-21" in results[0]
     assert "number-22" in results[1]
     return "They print number-21 and number-22."
@@ -113,13 +117,34 @@ async def codex(rig: Rig, folder: Path) -> tuple[int, str]:
     )
 
 
-CLIENTS = [pytest.param(claude, id="Claude Code"), pytest.param(codex, id="Codex")]
+async def opencode(rig: Rig, folder: Path) -> tuple[int, str]:
+    limits = {"limit": {"context": 200_000, "output": 32_000}, "tool_call": True}
+    provider = {"options": {"baseURL": f"{rig.base()}/v1", "apiKey": KEY}, "models": {MODEL: {"name": "m", **limits}}}
+    config = {"provider": {"anthropic": provider}, "permission": {"bash": "allow"}, "autoupdate": False}
+    return await run(
+        folder,
+        program("opencode"),
+        "run",
+        "-m",
+        f"anthropic/{MODEL}",
+        TASK,
+        OPENCODE_CONFIG_CONTENT=json.dumps(config),
+        OPENCODE_DISABLE_MODELS_FETCH="1",
+        OPENCODE_DISABLE_AUTOUPDATE="1",
+    )
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+DRIVEN = [
+    pytest.param(claude, id="Claude Code"),
+    pytest.param(codex, id="Codex"),
+    pytest.param(opencode, id="opencode"),
+]
+
+
+@pytest.mark.parametrize("client", DRIVEN)
 async def test_a_session_with_tools_finishes_and_costs_what_the_service_billed(client: Any, tmp_path: Path) -> None:
     with FakeAnthropic(answer=claude_answers) as one, FakeResponses(answer=codex_answers) as other:
-        service = one if client is claude else other
+        service = other if client is codex else one
         async with gateway_on(one.url, other.base_url) as rig:
             code, said = await client(rig, tmp_path)
             assert (code, "They print number-21 and number-22." in said) == (0, True), said
@@ -132,12 +157,13 @@ async def test_a_session_with_tools_finishes_and_costs_what_the_service_billed(c
             assert all(call.run for call in calls), "the session names the run"
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", DRIVEN)
 async def test_a_refusal_is_shown_at_once_and_not_hammered(client: Any, tmp_path: Path) -> None:
     with FakeAnthropic() as one, FakeResponses() as other:
         async with gateway_on(one.url, other.base_url, window=0) as rig:
             code, said = await client(rig, tmp_path)
             assert code != 0
             assert "nudge budget top-up" in said
-            assert [call.result for call in await rig.calls()] == ["refused"]
+            made = 2 if client is opencode else 1  # it asks for a title beside its answer
+            assert [call.result for call in await rig.calls()] == ["refused"] * made
             assert one.served == other.served == []

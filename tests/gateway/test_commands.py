@@ -172,7 +172,7 @@ def test_the_gateway_answers_with_a_path_or_a_token(cli: Cli, service: FakeAnthr
 
 
 def test_a_killed_gateway_leaves_no_hold_behind(cli: Cli, service: FakeAnthropic) -> None:
-    streams, port = 30, _free_port()
+    streams, port = 100, _free_port()
     (cli.home / "nudge.toml").write_text(f"[gateway]\nport = {port}\n[spending]\nwindow = 900\n")
     service.fail(Fault(FaultKind.STALL, pieces=3), streams)
     url = f"http://127.0.0.1:{port}/agents/builder/v1/messages"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import time
 
 import httpx2
 import pytest
@@ -13,6 +14,7 @@ from nudge.gateway.app import GatewayOptions
 from nudge.testing import FakeAnthropic
 from tests.gateway.kit import HEADERS, KEY, ask, gateway_on
 
+LONGEST_WORK = 0.5
 BODY = json.dumps(ask()).encode()
 PATH = b"/agents/builder/v1/messages"
 NAMED = b"Host: 127.0.0.1\r\nx-api-key: " + KEY.encode() + b"\r\nanthropic-version: 2023-06-01\r\n"
@@ -112,3 +114,37 @@ async def test_hostile_input_costs_nothing_and_reaches_nobody(raw: bytes) -> Non
             async with httpx2.AsyncClient() as client:
                 good = await client.post(f"{rig.base()}/v1/messages", json=ask(), headers=HEADERS)
             assert good.status_code == 200, "the gateway goes on"
+
+
+async def test_timers_keep_their_lag_meanwhile() -> None:
+    """Between two ticks of a timer the loop never works for long, whatever arrives. Counted in processor time, because
+    other programs on the machine may keep us waiting too."""
+    worked: list[float] = []
+
+    async def tick() -> None:
+        while True:
+            began = time.thread_time()
+            await asyncio.sleep(0.005)
+            worked.append(time.thread_time() - began)
+
+    async def attack(port: int, raw: bytes) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            writer.write(raw)
+            await asyncio.wait_for(writer.drain(), 20)
+            await asyncio.wait_for(reader.read(65_536), 20)
+        except (ConnectionError, TimeoutError):
+            pass
+        finally:
+            writer.close()
+
+    with FakeAnthropic() as service:
+        async with gateway_on(service.url, options=GatewayOptions(body_seconds=0.3)) as rig:
+            port = int(rig.url.rpartition(":")[2])
+            ticking = asyncio.create_task(tick())
+            for one in HOSTILE:
+                await asyncio.gather(*(attack(port, one.values[0]) for _ in range(3)))
+            ticking.cancel()
+            assert service.requests == []
+            assert await rig.spent() == 0
+    assert max(worked) < LONGEST_WORK, sorted(worked)[-5:]

@@ -83,6 +83,10 @@ def test_paths_that_mean_nothing_or_two_things_are_refused(path: str) -> None:
         pytest.param(
             "/agents/b/v1/responses", {"session-id": "s", "thread-id": "t"}, "s/t", id="its subagent's thread"
         ),
+        pytest.param("/agents/b/v1/messages", {"x-session-id": "s"}, "s", id="opencode's session"),
+        pytest.param(
+            "/agents/b/v1/messages", {"x-session-id": "t", "x-parent-session-id": "s"}, "s/t", id="its subagent's"
+        ),
         pytest.param("/agents/b/runs/exec-1/v1/messages", {}, "exec-1", id="of nudge exec"),
         pytest.param(
             "/agents/b/runs/exec-1/v1/messages", {"x-claude-code-session-id": "s"}, "exec-1/s", id="a session inside it"

@@ -506,6 +506,27 @@ def test_within_a_minute_the_gates_word_holds(in_store: InStore) -> None:
     in_store(scenario, start=NIGHT)
 
 
+def test_a_turn_of_slow_sends_looks_again_when_the_quiet_hours_begin(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await store.agents.add(Agent("coach", "coach", NIGHT))
+        reminders = Reminders(store, lambda agent: QUIET, new_id=iter(["r-aaaaaa"]).__next__)
+        await reminders.add("coach", asked("the role's", every="3h", to_person=True), NIGHT, Source.ROLE)
+        channel = Slow(clock)
+        delivery = Delivery(store, lambda agent: channel, SecondLook(store, lambda agent: QUIET), clock)
+        for number in range(4):
+            await delivery.post(written(f"routine {number}", "reminder", asked=True, reminder_id="r-aaaaaa"))
+        dispatcher = Dispatcher(store, clock, {"deliver": delivery.deliver}, owner="d", longest_wait=3600)
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(9 * 3600)
+        dispatcher.stop()
+        await running
+        assert [text for text, at in channel.seen if at < "03:00"] == ["routine 0", "routine 1"]
+        assert [text for text, at in channel.seen if at >= "10:00"] == ["routine 2", "routine 3"]
+        assert len(channel.seen) == 4
+
+    in_store(scenario, start=NIGHT)
+
+
 class Timed(Channel):
     """The same, and it notes the person's time."""
 
@@ -520,3 +541,11 @@ class Timed(Channel):
         self.moments.append(self.clock.now())
         self.seen.append((message.text, f"{to_datetime(self.clock.now(), TORONTO):%H:%M}"))
         return receipt
+
+
+class Slow(Timed):
+    """Every send takes most of a minute."""
+
+    async def send(self, message: Outbound) -> Receipt:
+        await self.clock.sleep(50)
+        return await super().send(message)

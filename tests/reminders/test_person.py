@@ -188,6 +188,29 @@ def test_an_idle_check_fires_once_per_idle_spell(in_store: InStore) -> None:
     play(in_store, scene)
 
 
+def test_an_agent_that_says_it_is_busy_is_idle_when_it_says_so_or_when_that_time_is_over(in_store: InStore) -> None:
+    async def scene(world: World) -> None:
+        await world.add("Anything to do?", idle="5m")
+        daemon = world.daemon()
+        running = asyncio.create_task(daemon.run())
+        await world.store.records.set("coach", IDLE_SINCE, Instant(world.now + 60 * MINUTE))
+        await world.clock.sleep(17 * 60)
+        assert not await world.store.letters.unread("coach")
+        await world.store.records.set("coach", IDLE_SINCE, world.now)  # done long before
+        await world.clock.sleep(6 * 60)
+        (letter,) = await world.store.letters.unread("coach")
+        assert round((letter.created_at - NOON) / MINUTE) == 22
+        await world.store.letters.mark_read(letter.id, world.now)
+        await world.store.records.set("coach", IDLE_SINCE, Instant(NOON + 60 * MINUTE))  # and never heard of again
+        await world.clock.sleep(60 * 60)
+        (letter,) = await world.store.letters.unread("coach")
+        assert round((letter.created_at - NOON) / MINUTE) == 65
+        daemon.stop()
+        await running
+
+    play(in_store, scene)
+
+
 def test_what_is_deferred_and_then_removed_has_an_end_in_the_log(in_store: InStore) -> None:
     async def scene(world: World) -> None:
         made = await world.add("Wind down.", source=Source.FILE, name="w", every="30m", to_person=True)

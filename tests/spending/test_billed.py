@@ -22,7 +22,7 @@ from nudge.testing.openai_server import FakeOpenAI
 
 NOON = datetime(2026, 2, 18, 12, tzinfo=UTC)
 PURPOSES = ("heartbeat", "conversation", "briefing", "review", "summary", "work")
-ANSWER = {"reply": "Take a walk.", "actions": []}
+ANSWER = "Take a walk."
 
 
 @dataclass(frozen=True)
@@ -162,6 +162,6 @@ def test_what_the_service_did_not_do_costs_nothing(service: Service, faults: lis
 @pytest.mark.parametrize("count", [2**63, 10**30, -1, 1.5, "many", None], ids=str)
 def test_a_usage_that_cannot_be_true_keeps_the_answer_and_costs_the_worst_case(service: Service, count: Any) -> None:
     usage = dict.fromkeys(("input_tokens", "output_tokens", "prompt_tokens", "completion_tokens"), count)
-    seen = ask(service, [], reply=Reply(data=ANSWER, usage=usage))
+    seen = ask(service, [], reply=Reply(ANSWER, usage=usage))
     assert (seen.said, seen.calls, seen.held) == (["Take a walk."], 1, 0)
     assert seen.billed < seen.spent <= seen.limit

@@ -51,10 +51,8 @@ class Restraint:
 
 
 def recognise(text: str, now: Instant | None = None, person: Callable[[], Person] | None = None) -> Restraint | None:
-    ""
-    "The restraint a message asks for, or None. With `now` and the `person`, who is looked up if an end is "
-        "named, it can be a time: "until 5", "till
-    tomorrow" (when their day begins).
+    """The restraint a message asks for, or None. With `now` and the `person`, who is looked up only if an end is named,
+    that can be a time: "until 5", "till tomorrow" (when their day begins).
 
     "Leave me alone" beats a delay, and a delay beats "busy". A stated time beats the two hours ("busy for 30 min") and
     gives "leave me alone" an end.
@@ -65,8 +63,8 @@ def recognise(text: str, now: Instant | None = None, person: Callable[[], Person
     20
     >>> recognise("please just leave me alone").duration is None
     True
-    >>> recognise("business is slow") is None, recognise("I'm not busy") is None
-    (True, True)
+    >>> recognise("business is slow") is None, recognise("I'm not busy anymore").kind.value
+    (True, 'back')
     """
     if len(text) <= _LONGEST_ROW and (found := _by_rows(text, now, person)):
         return found
@@ -86,7 +84,7 @@ _ADV = "-|really|very|super|so|pretty|quite|kinda|a|still|now|currently|too|just
 _AT = (
     " "
     " "
-        "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
+    "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
 )
 _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
     (RestraintKind.BACK, 0, (
@@ -194,7 +192,12 @@ def _by_rows(text: str, now: Instant | None, person: Callable[[], Person] | None
 
 
 def _with_end(
-    kind: RestraintKind, length: int | None, matched: Matched, text: str, now: Instant | None, person: Callable[[], Person] | None
+    kind: RestraintKind,
+    length: int | None,
+    matched: Matched,
+    text: str,
+    now: Instant | None,
+    person: Callable[[], Person] | None,
 ) -> Restraint | None:
     """The restraint, with the end that the words name; None if they name one that cannot be read."""
     said_end = matched.slots.get("until") or matched.slots.get("length")

@@ -9,7 +9,10 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any, TextIO
+
+from nudge.text import plain
 
 _HISTORY_LINES = 500
 _CLEAR = "\r\033[K"
@@ -55,6 +58,16 @@ class Prompt:
             text = f"{_CLEAR}{text}{self._shown}{typed}"
         self._stdout.write(text)
         return len(text)
+
+    def preview(self, text: str) -> None:
+        """Show the end of an answer that is being written on the line of input, until the answer itself is printed.
+        Somebody who is typing is left alone, and a pipe gets answers only."""
+        if not self._reading or (self._readline and self._readline.get_line_buffer()):
+            return
+        width = max(10, get_terminal_size().columns - 1)
+        line = plain(" ".join(text.split()))
+        self._stdout.write(f"{_CLEAR}{line if len(line) <= width else '…' + line[1 - width :]}")
+        self._stdout.flush()
 
     def flush(self) -> None:
         self._stdout.flush()

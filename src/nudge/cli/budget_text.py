@@ -87,7 +87,9 @@ async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
     return Budgets(store, context.config.spending.plan, context.config.spending.turn)
 
 
-def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> None:
+def show(
+    args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None
+) -> SpendingStatus:
     """Change something if there is something to change, then say how it stands."""
 
     async def work(store: SqlStore) -> tuple[SpendingStatus, Forecast, Sequence[UsageTotal], str]:
@@ -105,9 +107,10 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
         out_json(budget_json(status, tier, totals if detail else None, context.zone, forecast))
-        return
+        return status
     for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
+    return status

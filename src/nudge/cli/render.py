@@ -16,12 +16,12 @@ from nudge.text import plain
 _MOST = 1_000_000
 
 
-def number_from(least: int) -> Callable[[str], int]:
+def number_from(least: int, most: int = _MOST) -> Callable[[str], int]:
     """A whole number of at least `least`, and of a size that a database takes."""
 
     def number(text: str) -> int:
-        if not text.isdecimal() or len(text) > len(str(_MOST)) or not least <= int(text) <= _MOST:
-            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {_MOST:,}")
+        if not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a number from {least} to {most:,}")
         return int(text)
 
     return number

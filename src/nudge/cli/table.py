@@ -85,9 +85,13 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         ),
     },
     "Look": {
+        "tui": Command("tui", "watch and steer everything in this terminal"),
         "log": Command("log", "show what happened"),
-        "inbox": Command("inbox", "read the inbox of an agent that you run yourself"),
         "why": Command("why", "explain why it acted, or didn't"),
+        "eval": Group(
+            "score how well a model does its job here",
+            {"coach": Command("evaluate", "60 situations for the coach, scored by rules", "coach")},
+        ),
         "simulate": Command("simulate", "preview a week: what it would do and what it would cost"),
     },
     "Attention": {
@@ -100,12 +104,24 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "history": Command("budget", "show each day as a bar", "history"),
                 "top-up": Command("budget", "add money; a sleeping agent wakes", "top_up"),
                 "set": Command("budget", "change the budget or the renewal date", "set_"),
+                "hold": Command("budget_outside", "hold money for a call that you make yourself", "hold"),
+                "settle": Command("budget_outside", "say what a held call used", "settle"),
+                "record": Command("budget_outside", "charge a call that was made without a hold", "record"),
             },
             bare=Command("budget", "show the meter, the state and the next refresh (--detail: dollars)", "meter"),
         ),
     },
     "Your own agents": {
         "exec": Command("exec", "run a command under an agent's budgets"),
+        "inbox": Group(
+            "read an agent's inbox, and take letters from it",
+            {
+                "ack": Command("inbox", "say that a letter you took is done", "ack"),
+                "nack": Command("inbox", "give back a letter you took", "nack"),
+            },
+            bare=Command("inbox", "read the inbox of an agent, or --take the next letter", "read"),
+        ),
+        "notify": Command("notify", "tell the person something, if nothing speaks against it"),
         "gateway": Group(
             "let your agents call models through nudge",
             {
@@ -113,6 +129,22 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "calls": Command("gateway", "show the last calls: tokens, waits, results", "calls"),
             },
             bare=Command("gateway", "run the gateway in this terminal", "serve"),
+        ),
+    },
+    "Many machines": {
+        "fleet": Group(
+            "run thousands of agents on Temporal",
+            {
+                "worker": Command("fleet", "work for the fleet until stopped", "worker"),
+                "adopt": Command("fleet", "move this home's agents to the fleet", "adopt"),
+                "release": Command("fleet", "hand the agents back to 'nudge run'", "release"),
+                "status": Command("fleet", "show how the fleet stands", "status"),
+                "agents": Command("fleet", "list agents and when they wake", "agents"),
+                "why": Command("fleet", "explain why an agent is awake or asleep", "why"),
+                "wake": Command("fleet", "visit an agent now", "wake"),
+                "drain": Command("fleet", "start nothing new; --undo goes on", "drain"),
+                "dev": Command("fleet", "try it: servers, workers and agents on this machine", "dev"),
+            },
         ),
     },
     "Set up": {
@@ -123,6 +155,8 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "add": Command("agent", "add an agent from a role", "add"),
                 "show": Command("agent", "show an agent: role, timers, inbox", "show"),
                 "message": Command("agent", "write to an agent", "message"),
+                "busy": Command("agent", "say that an agent is at work", "busy"),
+                "idle": Command("agent", "say that an agent has nothing to do", "idle"),
                 "remove": Command("agent", "remove an agent; its history is kept", "remove"),
             },
         ),

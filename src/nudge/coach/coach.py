@@ -34,6 +34,7 @@ from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import PURGE, Redaction
+from nudge.coach.review_guide import ReviewGuide
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
@@ -99,7 +100,8 @@ class Coach:
         self.writes = DocumentWrites(store, documents, self.replies)
         self.changes = Changes(store, documents, self.writes, self.requests, self.reminders)
         self.buttons = Buttons(store, self.reminders, documents.goals, self.changes.carry_out)
-        self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history)
+        guide = ReviewGuide(self.facts, answering)
+        self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history, guide)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
         self.drafts = Drafts(options.secrets)

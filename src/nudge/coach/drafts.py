@@ -19,17 +19,16 @@ class Drafts:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = tuple(secrets)
-        self._watchers: list[Watcher] = []
+        self._watchers: list[tuple[Watcher, Callable[[], bool]]] = []
         self._texts: dict[str, str] = {}
 
-    def watch(self, watcher: Watcher) -> Callable[[], None]:
-        """Watch all drafts from now on. Returns how to stop."""
-        self._watchers.append(watcher)
-        return lambda: self._watchers.remove(watcher)
+    def watch(self, watcher: Watcher, *, only_if: Callable[[], bool] = lambda: True) -> None:
+        """Watch all drafts from now on, while `only_if` says so."""
+        self._watchers.append((watcher, only_if))
 
     @property
     def watched(self) -> bool:
-        return bool(self._watchers)
+        return any(is_there() for _, is_there in self._watchers)
 
     def of(self, agent: str) -> str:
         """What is written of the answer that is under way; "" where none is."""
@@ -41,8 +40,9 @@ class Drafts:
 
     def show(self, agent: str, text: str) -> None:
         self._texts[agent] = text
-        for watcher in tuple(self._watchers):
-            watcher(agent, text)
+        for watcher, is_there in self._watchers:
+            if is_there():
+                watcher(agent, text)
 
     def end(self, agent: str) -> None:
         """The answer is on its way as a message."""
@@ -53,7 +53,7 @@ class DraftWriter:
     """The words of one answer as they come, over all rounds of it.
 
     >>> drafts, seen = Drafts(), []
-    >>> _ = drafts.watch(lambda agent, text: seen.append(text))
+    >>> drafts.watch(lambda agent, text: seen.append(text))
     >>> writer = drafts.writer("coach")
     >>> writer.begin()
     >>> for piece in ("Cal", "l Mum ", "fir", "st."): writer.add(piece)

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from nudge.coach.store import CoachStore
 from nudge.instants import Instant, rfc3339
 from nudge.progress.store import story
-from nudge.queue.inbox import Letter
+from nudge.queue.inbox import Letter, letter_key
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import Outcome
 from nudge.spending.call_log import LoggedCall
@@ -127,7 +127,8 @@ async def _numbered(store: CoachStore, wanted: str, agent: str | None) -> Explan
     if kind in (None, "letter"):
         letter = await store.letters.get(number)
         if letter is not None and agent in (None, letter.agent):
-            return Explanation(thing=_letter(letter))
+            thing = _letter(letter)
+            return Explanation(await _outcomes(store, thing, 1), thing)
     return None
 
 
@@ -201,7 +202,8 @@ def _message(one: Message) -> Thing:
 
 def _letter(one: Letter) -> Thing:
     read = f"It was read {rfc3339(one.read_at)}." if one.read_at is not None else "Nobody has read it yet."
-    return Thing("letter", str(one.id), one.agent, "", f"{one.sender} {one.topic} {one.body}", text=read)
+    words = f"{one.sender} {one.topic} {one.body}"
+    return Thing("letter", str(one.id), one.agent, "", words, letter_key(one.id, one.count), text=read)
 
 
 def _haystack(thing: Thing) -> str:

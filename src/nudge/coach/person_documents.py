@@ -166,6 +166,11 @@ class PersonDocuments:
         self._goals.pop(agent, None)
         self._checked.pop(agent, None)
 
+    def forget(self, agent: str) -> None:
+        """Keep nothing of an agent in memory until it is opened again."""
+        for kept in (self._good, self._goals, self._checked):
+            kept.pop(agent, None)
+
     async def check_targets(self, agent: str) -> tuple[bool, Complaint | None]:
         """Look at GOALS.md, inside the caller's transaction. Returns whether the targets changed since the last look,
         and the complaint to pass on if this version cannot be used and has not been reported yet.

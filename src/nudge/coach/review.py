@@ -50,7 +50,8 @@ class Offer(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Review:
     """One week's review. `index` is the question that waits for an answer; `goals` are the week's as it began;
-    `touched_at` is when the person last answered or took it up again."""
+    `touched_at` is when the person last answered or took it up again. `partial` is what they answered so far to a
+    question that was asked back about."""
 
     week: str
     goals: tuple[str, ...]
@@ -59,6 +60,7 @@ class Review:
     index: int = 0
     answers: tuple[str, ...] = ()
     offer: Offer = Offer.NONE
+    partial: str = ""
 
     @property
     def in_progress(self) -> bool:
@@ -86,6 +88,7 @@ class Review:
             "index": self.index,
             "answers": list(self.answers),
             "offer": self.offer.value,
+            "partial": self.partial,
         }
 
     @classmethod
@@ -98,6 +101,7 @@ class Review:
             index=whole(data["index"]),
             answers=texts(data["answers"]),
             offer=Offer(data["offer"]),
+            partial=text(data.get("partial", "")),
         )
 
 
@@ -124,12 +128,23 @@ class Event(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Resolved:
+    """A line of a section of MEMORY.md that goes because another one contradicts it."""
+
+    section: str
+    keep: str
+    remove: str
+
+
+@dataclass(frozen=True, slots=True)
 class Effects:
-    """What a step asks of the documents: This Week rewritten, a summary kept, the memory pruned."""
+    """What a step asks of the documents: This Week rewritten, a summary kept, the memory pruned and freed of lines that
+    contradict others."""
 
     this_week: tuple[str, ...] = ()
     summary: str = ""
     prune: bool = False
+    resolved: tuple[Resolved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +184,13 @@ def advance(review: Review, event: Said | Event, now: Instant, zone: tzinfo) -> 
     if event is Event.RESUME:
         return _resume(review, now)
     return {Event.PAUSE: _pause, Event.SKIP: _skip, Event.TICK: Step}[event](review)
+
+
+def ask_back(review: Review, said: str, question: str, now: Instant) -> Step:
+    """The same question once more, in other words; what was said so far is part of the answer."""
+    partial = " ".join(said.split())
+    waiting = replace(review, status=Status.ASKING, partial=partial, touched_at=now, offer=Offer.NONE)
+    return Step(waiting, (question,))
 
 
 def ask(review: Review) -> str:
@@ -222,6 +244,7 @@ def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
 
 def _answer(review: Review, text: str, now: Instant, *, passed: bool) -> Step:
     answer = "" if passed else " ".join(text.split()) if review.index < COUNT - 1 else text.strip()
+    answer = " ".join(part for part in (review.partial, answer) if part) if review.partial else answer
     answered = replace(
         review,
         status=Status.ASKING,
@@ -229,6 +252,7 @@ def _answer(review: Review, text: str, now: Instant, *, passed: bool) -> Step:
         answers=(*review.answers, answer),
         touched_at=now,
         offer=Offer.NONE,
+        partial="",
     )
     if answered.index < COUNT:
         return Step(answered, (f"{_NODS[review.index % len(_NODS)]}\n\n{ask(answered)}",))

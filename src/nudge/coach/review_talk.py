@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
 from nudge.coach.changes import Changes, keep_review
 from nudge.coach.document_writes import Edit
 from nudge.coach.documents import GOALS, MEMORY
+from nudge.coach.edits import remove_line
 from nudge.coach.goals import WEEK
 from nudge.coach.memory import add_review
 from nudge.coach.messages import REPLY, Replies
@@ -16,16 +18,23 @@ from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.pruning import prune
 from nudge.coach.review import (
+    COUNT,
     REVIEW,
     REVIEW_TIMEOUT,
     Effects,
     Event,
+    Offer,
+    Reading,
+    Review,
     Said,
     Status,
     Step,
     advance,
+    ask_back,
+    reads_as,
     start,
 )
+from nudge.coach.review_guide import ReviewGuide
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import Instant, local_date
@@ -46,12 +55,14 @@ class ReviewTalk:
         replies: Replies,
         changes: Changes,
         history: TextHistory | None = None,
+        guide: ReviewGuide | None = None,
     ) -> None:
         self._store = store
         self._documents = documents
         self._replies = replies
         self._changes = changes
         self._history = history
+        self._guide = guide
 
     async def start(
         self, agent: str, now: Instant, opening: str = "", *, kind: str = BRIEFING, typed: bool = False
@@ -91,13 +102,44 @@ class ReviewTalk:
         if review is None or not review.in_progress:
             return None
         said = Said("(forwarded)", unrelated=True) if forwarded else Said(text)  # what it says is not the person's word
-        step = advance(review, said, now, self._documents.targets(agent).zone)
+        led = await self._led(agent, review, said, now)
+        step = led if isinstance(led, Step) else advance(review, led, now, self._documents.targets(agent).zone)
+        if step.effects.prune:
+            step = await self._closed(agent, step, now)
         if step.effects.prune and self._history is not None:
             try:
                 await self._history.commit(agent)
             except NudgeError as error:
                 log.warning("the documents of %s were not committed: %s", agent, error)
         return step
+
+    async def _led(self, agent: str, review: Review, said: Said, now: Instant) -> Said | Step:
+        """What a model makes of words that the rules take for an answer: something else, or a question back, once."""
+        open_now = review.status is Status.ASKING and now < (review.times_out_at or now)
+        answers = open_now and review.offer is Offer.NONE and said.unrelated is None
+        if self._guide is None or not self._guide.leads or not answers or reads_as(said.text) is not Reading.ANSWER:
+            return said
+        heard = await self._guide.read(agent, review, said.text, now)
+        if heard is None:
+            return said
+        if not heard.is_answer:
+            return replace(said, unrelated=True)
+        if heard.ask_back and not review.partial and review.index < COUNT - 1:
+            return ask_back(review, said.text, heard.ask_back, now)
+        return replace(said, unrelated=False)
+
+    async def _closed(self, agent: str, step: Step, now: Instant) -> Step:
+        """The end of the review with a model's summary, and with what contradicts itself in the memory, shown."""
+        if self._guide is None or not self._guide.leads:
+            return step
+        end = await self._guide.close(agent, step.review, self._documents.text(agent, MEMORY), now)
+        words = f"{step.review.week}: {end.summary}" if end.summary else step.effects.summary
+        shown = [
+            f"Two notes of mine contradicted each other. I kept “{one.keep}” and removed “{one.remove}”."
+            for one in end.resolved
+        ]
+        effects = replace(step.effects, summary=words, resolved=end.resolved)
+        return replace(step, effects=effects, replies=(*step.replies, *shown))
 
     async def settle(self, agent: str, step: Step, now: Instant, said: int | None = None) -> str:
         """Write what came of it, inside the caller's transaction. Returns what could not be written, in a sentence."""
@@ -143,6 +185,8 @@ class ReviewTalk:
                 texts[GOALS] = apply_to_goals(texts[GOALS], UpdateGoals(WEEK, effects.this_week))
             if effects.summary:
                 texts[MEMORY] = add_review(texts[MEMORY], effects.summary)
+            for one in effects.resolved:
+                texts[MEMORY] = remove_line(texts[MEMORY], one.section, one.remove)
             if effects.prune:
                 texts[MEMORY] = prune(texts[MEMORY], local_date(now, self._documents.targets(agent).zone)).text
         except (UsageError, NotConfiguredError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from nudge.attention.gate import Gate
@@ -13,7 +14,7 @@ from nudge.coach.coach import Coach, CoachOptions, Governors
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DocumentFiles, DocumentWatch, PersonDocuments
-from nudge.daemon.working import Working, WorkPorts
+from nudge.daemon.working import CommandPorts, Reports, Working, WorkPorts
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import Instant, rfc3339
 from nudge.model import Model
@@ -23,8 +24,10 @@ from nudge.queue.channel import Channel
 from nudge.queue.delivery import KIND as DELIVER
 from nudge.queue.delivery import Delivery
 from nudge.queue.dispatch import Dispatcher
-from nudge.queue.firing import Handler
-from nudge.queue.inbox import LETTERS, Priority
+from nudge.queue.firing import Firing, Handler
+from nudge.queue.inbox import Priority
+from nudge.queue.tables import AgentTimers
+from nudge.queue.timers import Timer
 from nudge.reminders.conditions import Conditions, Question, Verdict
 from nudge.reminders.firing import ReminderFiring
 from nudge.reminders.handover import Handover, SecondLook
@@ -39,8 +42,9 @@ from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
 from nudge.stores.store import SqlStore
+from nudge.worker.commands import Commands
 from nudge.worker.sessions import KIND as WORK
-from nudge.worker.sessions import work_timer
+from nudge.worker.sessions import WAIT_FOR_MONEY, letter_arrived, work_timer
 
 
 class NoCommands:
@@ -72,6 +76,7 @@ class Ports:
     outside: Outside = field(default_factory=Outside)
     is_coach: Callable[[Agent], bool] = lambda agent: True
     work: WorkPorts | None = None
+    commands: CommandPorts | None = None
     new_id: Callable[[], str] = random_id
 
     @property
@@ -110,7 +115,8 @@ class Daemon:
         self.clock = clock
         self.agents = Agents(store)
         self.documents = PersonDocuments(store, ports.documents, options.timezone)
-        self.delivery = Delivery(store, lambda agent: ports.channel, SecondLook(store, self.documents.person))
+        look = SecondLook(store, self.documents.person)
+        self.delivery = Delivery(store, lambda agent: ports.channel, look, clock)
         self.reminders = Reminders(store, self.documents.person, new_id=ports.new_id)
         self.gate = Gate(
             store,
@@ -131,7 +137,7 @@ class Daemon:
             turn=options.turn,
             model=ports.model,
             owner=options.home,
-            waiting=(LETTERS, WORK),
+            waiting=WAIT_FOR_MONEY,
         )
         self.spending.on_timers = self.poke
         self.pools = Pools(store)
@@ -142,11 +148,13 @@ class Daemon:
             {},
             owner=options.owner,
             longest_wait=options.longest_wait,
-            on_failure=lambda timer, error, now: self.coach.notices.failed(timer, error, now),
+            on_failure=self._on_failure,
         )
         self.watch = DocumentWatch(store, clock, self.documents, self.dispatcher.poke)
         self.coach = self._coach(ports, options)
         self.work_ports = ports.work
+        self.command_ports = ports.commands
+        self._reports = Reports(store, self.reminders, self.delivery, self._speaker, self._letter_came)
         self.working = self._working(ports, options)
         if self.working:
             self.coach.buttons.answers = self.working.answer
@@ -188,12 +196,22 @@ class Daemon:
             spending=self.spending,
             pools=self.pools,
             reminders=self.reminders,
-            delivery=self.delivery,
-            speaker=self._speaker,
-            letter_came=self._letter_came,
+            reports=self._reports,
             poke=self.poke,
             new_id=ports.new_id,
             secrets=options.secrets,
+        )
+
+    def _commands(self, ports: CommandPorts, new_id: Callable[[], str]) -> Commands:
+        """The agents whose work a program of the person's own does."""
+        return Commands(
+            self.store,
+            self.clock,
+            self.spending,
+            cache(lambda: ports.runner(self.spending)),
+            command_of=ports.command_of,
+            report=self._reports.report,
+            new_id=new_id,
         )
 
     async def _speaker(self) -> str | None:
@@ -214,9 +232,25 @@ class Daemon:
         }
         if self.seeding:
             handlers[ROUTINES] = self.seeding.poll
-        if self.working:
-            handlers[WORK] = self.working.worker.fire
+        handlers[WORK] = self._who_works(ports)
         return handlers
+
+    def _who_works(self, ports: Ports) -> Handler:
+        """A role may change: who works for an agent is looked up each time."""
+        commands = self._commands(ports.commands, ports.new_id) if ports.commands else None
+
+        async def work(firing: Firing) -> None:
+            agent = await self.store.agents.get(firing.timer.agent)
+            if agent is not None and self._built_in(agent):
+                assert self.working is not None
+                await self.working.worker.fire(firing)
+            elif commands is not None and agent is not None and self._is_command(agent):
+                await commands.fire(firing)
+            else:  # nobody here: letters wait in the inbox
+                async with firing.settle():
+                    pass
+
+        return work
 
     async def start(self) -> None:
         """Bring the store in line with the home before the first timer fires."""
@@ -232,14 +266,52 @@ class Daemon:
         fresh = [agent for agent in there if agent.name not in self._adopted]
         self._adopted = {agent.name for agent in there}
         for agent in fresh:
-            await self.gate.take_over(agent.name, now)
-            await self.delivery.resume(agent.name, now)
-            if self.is_coach(agent):
-                await self.coach.start(agent.name, now)
-            elif self.works(agent):
-                await self.store.timers.ensure(work_timer(agent.name, now))
+            await self._begin(agent, now)
         if fresh and self.seeding:
             await self.seeding.seed_all(now)
+
+    async def take_in(self, agent: Agent, now: Instant) -> None:
+        """Start what belongs to one agent, money and routines included: for a process that does not start them all."""
+        await self.spending.look_at(agent.name, now)
+        await self._begin(agent, now)
+        if self.seeding:
+            await self.seeding.seed(agent, now)
+
+    async def _begin(self, agent: Agent, now: Instant) -> None:
+        await self.gate.take_over(agent.name, now)
+        await self.delivery.resume(agent.name, now)
+        if self.is_coach(agent):
+            await self.coach.start(agent.name, now)
+        elif self.works(agent):
+            await self.store.timers.ensure(work_timer(agent.name, now))
+
+    async def remember(self, agent: Agent) -> None:
+        """Read what the handlers of an agent's timers need to know, if another process has taken it in."""
+        if self.is_coach(agent):
+            await self.documents.open(agent.name)
+        else:
+            self.works(agent)
+
+    def forget(self, agent: str) -> None:
+        """Keep nothing of an agent in memory until it is remembered again."""
+        self.documents.forget(agent)
+        if self.seeding:
+            self.seeding.forget(agent)
+
+    def dispatcher_of(self, agent: str, *, owner: str, lease: int) -> Dispatcher:
+        """A dispatcher for what is due for one agent, with the same handlers."""
+        return Dispatcher(
+            self.store,
+            self.clock,
+            self.dispatcher.handlers,
+            owner=owner,
+            lease=lease,
+            on_failure=self._on_failure,
+            timers=AgentTimers(self.store.database, agent),
+        )
+
+    async def _on_failure(self, timer: Timer, error: Exception, now: Instant) -> None:
+        await self.coach.notices.failed(timer, error, now)
 
     async def look_again(self) -> None:
         """Somebody wrote the store: see to new agents, then to what is due."""
@@ -276,8 +348,15 @@ class Daemon:
         there = await self.store.agents.get(agent)
         if there is not None and self.is_coach(there):
             await self.coach.background.arrived(agent, priority, now)
-        elif there is not None and self.working and self.works(there):
-            await self.working.sessions.arrived(agent, priority, now)
+        elif there is not None and self.works(there):
+            await letter_arrived(self.store, agent, priority, now)
 
     def works(self, agent: Agent) -> bool:
+        """Whether its letters are worked on here, by nudge's own worker or by a program."""
+        return self._built_in(agent) or self._is_command(agent)
+
+    def _built_in(self, agent: Agent) -> bool:
         return self.working is not None and self.work_ports is not None and self.work_ports.works(agent)
+
+    def _is_command(self, agent: Agent) -> bool:
+        return self.command_ports is not None and self.command_ports.command_of(agent.role) is not None

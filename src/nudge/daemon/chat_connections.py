@@ -6,6 +6,7 @@ What is typed there is handled like a message on the person's channel, and its a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -44,8 +45,12 @@ class ChatAwareChannel(Channel):
     def listened(self) -> None:
         self._asked_at = self._clock.now()
 
+    def is_listened(self) -> bool:
+        """Whether a `nudge chat` is connected."""
+        return self._asked_at is not None and abs(self._clock.now() - self._asked_at) < STILL_THERE
+
     async def send(self, message: Outbound) -> Receipt:
-        if self._asked_at is not None and abs(self._clock.now() - self._asked_at) < STILL_THERE:
+        if self.is_listened():
             row = await self._store.outbox.get(message.id)
             if row is not None and row.typed:
                 return Receipt((f"typed-{message.id}",))
@@ -63,6 +68,12 @@ class ChatEndpoints:
         self._daemon = daemon
         self._agent = agent
         self._channel = channel
+        self._written = asyncio.Event()
+        daemon.coach.drafts.watch(self._drafted, only_if=channel.is_listened)
+
+    def _drafted(self, agent: str, text: str) -> None:
+        if agent == self._agent:
+            self._written.set()
 
     def endpoints(self) -> dict[str, Endpoint]:
         return {"chat": self.chat, "heard": self.heard}
@@ -81,9 +92,11 @@ class ChatEndpoints:
         return {"ok": True}
 
     async def heard(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """{"after": id, "wait": seconds}: what was said since that message, as soon as there is something. Without
-        `after`, only the id to begin with. `busy` while an answer is being written."""
+        """{"after": id, "wait": seconds, "draft": text}: what was said since that message, as soon as there is
+        something, or `draft` differs from what is written of the answer under way. Without `after`, only the id to
+        begin with. `busy` while an answer is being written."""
         clock, after, wait = self._daemon.clock, body.get("after"), body.get("wait", 0)
+        drafts, known = self._daemon.coach.drafts, body.get("draft", None)
         seconds = min(float(wait), LONGEST_WAIT) if isinstance(wait, int | float) and wait > 0 else 0.0
         if not isinstance(after, int):
             newest = await self._daemon.store.outbox.recent(self._agent, limit=1)
@@ -93,13 +106,16 @@ class ChatEndpoints:
             self._channel.listened()
             busy = await self._daemon.coach.is_answering(self._agent)
             fresh = [one for one in await self._daemon.store.outbox.recent(self._agent, limit=_MOST) if one.id > after]
-            if fresh or clock.now() >= end:
+            draft = drafts.of(self._agent)
+            if fresh or clock.now() >= end or (isinstance(known, str) and draft and draft != known):
                 return {
                     "last": max((one.id for one in fresh), default=after),
                     "messages": [self._shown(one) for one in reversed(fresh) if _is_for_terminal(one)],
                     "busy": busy,
+                    "draft": draft,
                 }
-            await clock.sleep(_LOOK_SECONDS)
+            self._written.clear()
+            await clock.wait(self._written, _LOOK_SECONDS)
 
     def _shown(self, message: Message) -> dict[str, Any]:
         zone = self._daemon.documents.targets(self._agent).zone

@@ -12,8 +12,7 @@ from nudge.stores.store import SqlStore
 
 async def gate_of(store: SqlStore, config: Config, agent: str) -> Gate:
     """As the daemon has it, for commands that work without one."""
-    documents = PersonDocuments(store, HomeDocuments(config.home), config.timezone)
-    await documents.open(agent)
+    documents = await _documents_of(store, config, agent)
     return Gate(
         store,
         documents.person,
@@ -24,3 +23,13 @@ async def gate_of(store: SqlStore, config: Config, agent: str) -> Gate:
         reserve=config.attention.reserve,
         preferences_of=documents.preferences,
     )
+
+
+async def reminders_of(store: SqlStore, config: Config, agent: str) -> Reminders:
+    return Reminders(store, (await _documents_of(store, config, agent)).person)
+
+
+async def _documents_of(store: SqlStore, config: Config, agent: str) -> PersonDocuments:
+    documents = PersonDocuments(store, HomeDocuments(config.home), config.timezone)
+    await documents.open(agent)
+    return documents

@@ -9,14 +9,16 @@ import signal
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import tzinfo
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from nudge import __version__
 from nudge.channels.terminal_prompt import Prompt
-from nudge.clock import SystemClock
+from nudge.clock import Clock, SystemClock
 from nudge.coach.notices import notice_timer
 from nudge.coach.polling import Polling
 from nudge.daemon.acting import Acting
@@ -36,8 +38,9 @@ from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_time
 from nudge.daemon.signals import handle_signals
 from nudge.daemon.terminal_chat import TerminalChat, greeting
 from nudge.daemon.troubles import KeyCheck, Troubles
-from nudge.daemon.world import options_of, ports_of
-from nudge.errors import StoreDamagedError, StoreError, StoreGoneError
+from nudge.daemon.working import CommandPorts
+from nudge.daemon.world import command_of, options_of, ports_of
+from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
@@ -45,10 +48,12 @@ from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
 from nudge.redaction import keep_secret
+from nudge.spending.governor import Spending
 from nudge.stores.open import open_store, sqlite_path
 from nudge.stores.salvage import wal_is_damaged
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
+from nudge.worker.commands import CommandRunner
 
 log = logging.getLogger("nudge.daemon")
 
@@ -57,7 +62,13 @@ Door = Callable[[Config, Daemon], Coroutine[Any, Any, None]]
 """A way in for other programs, which runs beside the daemon until it is cancelled."""
 
 
-async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door] = ()) -> int:
+RunnerOf = Callable[[Config, SqlStore, Spending, Clock], CommandRunner]
+"""What starts the programs of agents by command."""
+
+
+async def serve(
+    config: Config, *, terminal: bool = False, doors: Sequence[Door] = (), runner_of: RunnerOf | None = None
+) -> int:
     """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
     clock = SystemClock()
     home = config.home
@@ -75,10 +86,11 @@ async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door]
             store, news = await _open(config, clock, trouble)
             starts = [*(at for at in starts if clock.now() - at < _SOON), clock.now()]
             try:
+                await _refuse_fleet(store)
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, lock, news, terminal=terminal, doors=doors)
+                return await _run(config, store, clock, lock, news, terminal=terminal, doors=doors, runner_of=runner_of)
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -91,6 +103,15 @@ async def serve(config: Config, *, terminal: bool = False, doors: Sequence[Door]
                     await store.close()
     finally:
         lock.release()
+
+
+async def _refuse_fleet(store: SqlStore) -> None:
+    """Beside a fleet's workers a daemon would do half of the work twice, and read the person's channel twice."""
+    if await store.database.one("fleet_get", {}) is not None:
+        raise NotConfiguredError(
+            "This home's agents run on a fleet.",
+            next_step="Start a worker with 'nudge fleet worker', or take the agents back with 'nudge fleet release'.",
+        )
 
 
 _SOON = 10 * MINUTE
@@ -158,6 +179,7 @@ async def _run(
     *,
     terminal: bool,
     doors: Sequence[Door],
+    runner_of: RunnerOf | None,
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
@@ -168,6 +190,11 @@ async def _run(
     own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
+    if runner_of:
+        commands = CommandPorts(
+            partial(command_of, config.home), lambda spending: runner_of(config, store, spending, clock)
+        )
+        ports = replace(ports, commands=commands)
     daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))
     await daemon.start()
     agent = await who_talks(daemon, ports)

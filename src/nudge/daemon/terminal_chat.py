@@ -28,6 +28,8 @@ class TerminalChat:
     async def run(self) -> None:
         """Handle line after line until there are no more; then wait for the last answer and end the daemon."""
         loop = asyncio.get_running_loop()
+        if self._prompt.interactive:
+            self._daemon.coach.drafts.watch(lambda agent, text: self._prompt.preview(text))
         # In a thread that nobody waits for: reading from a terminal cannot be interrupted.
         threading.Thread(target=self._read, args=(loop,), name="terminal", daemon=True).start()
         while (line := await self._lines.get()) is not None and line.strip().lower() not in QUIT:

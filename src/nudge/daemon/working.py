@@ -22,6 +22,8 @@ from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outbox import Message
 from nudge.reminders.service import Reminders
 from nudge.spending.governor import Spending
+from nudge.worker.command_rules import Command
+from nudge.worker.commands import CommandRunner
 from nudge.worker.loop import RunOptions, WorkLoop, Workspaces
 from nudge.worker.questions import Question, QuestionKind, StoredApprover, is_yes
 from nudge.worker.sandbox import Sandbox
@@ -56,73 +58,32 @@ class WorkPorts:
     approver_for: ApproverFor | None = None
 
 
-class Working:
-    """The worker of a daemon, with everything that it touches."""
+@dataclass(frozen=True)
+class CommandPorts:
+    """What agents by command need of the world. `runner` is made when the first program is started."""
+
+    command_of: Callable[[str], Command | None]
+    runner: Callable[[Spending], CommandRunner]
+
+
+class Reports:
+    """How the end of a task, and a question, reach whoever asked."""
 
     def __init__(
         self,
         store: SqlStore,
-        clock: Clock,
-        ports: WorkPorts,
-        *,
-        model: Model,
-        spending: Spending,
-        pools: Pools,
         reminders: Reminders,
         delivery: Delivery,
         speaker: Callable[[], Awaitable[str | None]],
         letter_came: Callable[[str, Priority, Instant], Awaitable[None]],
-        poke: Callable[[], None],
-        new_id: Callable[[], str],
-        secrets: tuple[str, ...] = (),
     ) -> None:
         self._store = store
+        self._reminders = reminders
         self._delivery = delivery
         self._speaker = speaker
         self._letter_came = letter_came
-        self._reminders = reminders
-        spawn = Spawn()
-        tools = WorkerTools(
-            ports.folder_of,
-            ports.sandbox_of,
-            (Report(), AskPerson(store, clock, self._tell, poke), RemindMe(store, clock, reminders), spawn),
-            secrets,
-        )
-        loop = WorkLoop(
-            Checkpoints(store, summarise=ModelSummaries(spending)),
-            clock,
-            spending,
-            model,
-            tools,
-            ports.workspaces,
-            approver_for=ports.approver_for
-            or (lambda session: StoredApprover(store, clock, session, self._tell, poke)),
-            instructions=ports.instructions,
-            tuning=GuardTuning(tools=tools.kinds),
-        )
-        self.worker = Worker(
-            store,
-            clock,
-            spending,
-            pools,
-            loop,
-            ports.workspaces,
-            report=self._report,
-            options=ports.options,
-            new_id=new_id,
-        )
-        spawn.run_child = self.worker.run_child
-        self.sessions = Sessions(store, clock, ports.options, new_id)
 
-    async def answer(self, question: str, word: str) -> str:
-        """The person pressed a button under a question. The first answer counts, and a late one says so."""
-        try:
-            await self.sessions.answer(question, word)
-        except NudgeError as error:
-            return str(error)
-        return "OK, go on." if is_yes(word) else "No more. It will wrap up."
-
-    async def _report(self, session: Session, now: Instant) -> None:
+    async def report(self, session: Session, now: Instant) -> None:
         """To the person as a message, to another agent as a letter. A reminder's condition hears it too."""
         text = session.report or session.reason
         if session.letter:
@@ -136,7 +97,7 @@ class Working:
             await self._store.letters.put(Letter(session.asked_by, session.agent, body, Priority.NORMAL, now))
             await self._letter_came(session.asked_by, Priority.NORMAL, now)
 
-    async def _tell(self, question: Question) -> None:
+    async def tell(self, question: Question) -> None:
         if question.kind is QuestionKind.EXTENSION:
             buttons = (("Yes", f"answer:{question.id}:yes"), ("No", f"answer:{question.id}:no"))
             await self._say(question.text, QUESTION, question.asked_at, buttons)
@@ -149,3 +110,63 @@ class Working:
         speaker = await self._speaker()
         if speaker is not None:
             await self._delivery.post(Message(speaker, text, kind, now, asked=True, buttons=buttons))
+
+
+class Working:
+    """The worker of a daemon, with everything that it touches."""
+
+    def __init__(
+        self,
+        store: SqlStore,
+        clock: Clock,
+        ports: WorkPorts,
+        *,
+        model: Model,
+        spending: Spending,
+        pools: Pools,
+        reminders: Reminders,
+        reports: Reports,
+        poke: Callable[[], None],
+        new_id: Callable[[], str],
+        secrets: tuple[str, ...] = (),
+    ) -> None:
+        spawn = Spawn()
+        tools = WorkerTools(
+            ports.folder_of,
+            ports.sandbox_of,
+            (Report(), AskPerson(store, clock, reports.tell, poke), RemindMe(store, clock, reminders), spawn),
+            secrets,
+        )
+        loop = WorkLoop(
+            Checkpoints(store, summarise=ModelSummaries(spending)),
+            clock,
+            spending,
+            model,
+            tools,
+            ports.workspaces,
+            approver_for=ports.approver_for
+            or (lambda session: StoredApprover(store, clock, session, reports.tell, poke)),
+            instructions=ports.instructions,
+            tuning=GuardTuning(tools=tools.kinds),
+        )
+        self.worker = Worker(
+            store,
+            clock,
+            spending,
+            pools,
+            loop,
+            ports.workspaces,
+            report=reports.report,
+            options=ports.options,
+            new_id=new_id,
+        )
+        spawn.run_child = self.worker.run_child
+        self.sessions = Sessions(store, clock, ports.options, new_id)
+
+    async def answer(self, question: str, word: str) -> str:
+        """The person pressed a button under a question. The first answer counts, and a late one says so."""
+        try:
+            await self.sessions.answer(question, word)
+        except NudgeError as error:
+            return str(error)
+        return "OK, go on." if is_yes(word) else "No more. It will wrap up."

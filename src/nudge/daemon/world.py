@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from nudge.coach.heartbeat import Rhythm
 from nudge.coach.outside import Outside
 from nudge.daemon.assemble import Options, Ports
 from nudge.daemon.working import WorkPorts
-from nudge.errors import NudgeError
 from nudge.home.command_conditions import CommandConditions
 from nudge.home.config import Config
 from nudge.home.decision_log import DecisionFile
@@ -28,6 +28,7 @@ from nudge.progress.run_limits import BudgetEnforcementMode
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
+from nudge.worker.command_rules import Command
 from nudge.worker.loop import RunOptions
 from nudge.worker.prompts import instructions
 from nudge.worker.sandbox import Sandbox
@@ -46,7 +47,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         clock=clock,
         channel=channel,
         documents=HomeDocuments(home),
-        prices=load_prices(home.path, weights=config.spending.weights),
+        prices=replace(load_prices(home.path, weights=config.spending.weights), local=config.has_local_model),
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
         seeds=HomeSeeds(home),
@@ -93,13 +94,12 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
     roles: dict[str, Role] = {}
 
     def works(agent: Agent) -> bool:
-        from nudge.home.roles import load_role, role_path
+        from nudge.home.roles import find_role
 
-        try:
-            roles[agent.name] = load_role(role_path(home, agent.role))
-        except NudgeError:
-            return False
-        return roles[agent.name].works
+        found = find_role(home, agent.role)
+        if found is not None:
+            roles[agent.name] = found
+        return found is not None and found.works
 
     def told(agent: str) -> str:
         notes = home.agent(agent) / "AGENTS.md"
@@ -123,6 +123,14 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
     )
 
 
+def command_of(home: Home, role: str) -> Command | None:
+    """The program that does the work of a role's agents. A role that is missing or broken has none."""
+    from nudge.home.roles import find_role
+
+    found = find_role(home, role)
+    return found.command if found is not None else None
+
+
 def snapshots_of(config: Config, agent: str) -> Snapshots:
     """Where an agent's workspace is kept."""
     from nudge.blobs.obstore import open_blobs
@@ -134,9 +142,7 @@ def snapshots_of(config: Config, agent: str) -> Snapshots:
 def is_coach(home: Home, agent: Agent) -> bool:
     """Whether the agent's role is a coach's. A role that is missing or broken counts as the default coach's, so that a
     slip in a file does not silence anybody; `nudge doctor` names the file."""
-    from nudge.home.roles import load_role, role_path
+    from nudge.home.roles import find_role
 
-    try:
-        return load_role(role_path(home, agent.role)).kind == "coach"
-    except NudgeError:
-        return agent.role == "coach"
+    found = find_role(home, agent.role)
+    return found.kind == "coach" if found is not None else agent.role == "coach"

@@ -25,6 +25,7 @@ RUN_HEADER = "x-nudge-run"
 _SEGMENT = re.compile(r"[A-Za-z0-9._:~-]+")
 _QUERY = re.compile(r"[!-~]*")
 _RUN = re.compile(r"[A-Za-z0-9._-]{1,80}")
+_HASHED = re.compile(r"h-[0-9a-f]{16}")
 _AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 _CALLS = {
@@ -37,8 +38,12 @@ _FREE_POSTS = re.compile(
 )
 _READS = ("GET", "HEAD")
 
-_SESSION_HEADERS = (RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id")
-_MEMBER_HEADERS = ("x-claude-code-agent-id", "thread-id")
+_SESSION_HEADERS = (
+    *(RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id"),
+    *("x-parent-session-id", "x-session-id"),
+)
+"""Claude Code, Codex, opencode. A session that has a parent is a member of the parent's run."""
+_MEMBER_HEADERS = ("x-claude-code-agent-id", "thread-id", "x-session-id")
 
 
 class Kind(StrEnum):
@@ -100,6 +105,17 @@ def run_of(route: Route, headers: Mapping[str, str]) -> str:
     session = _first(headers, _SESSION_HEADERS)
     member = _first(headers, _MEMBER_HEADERS) if session else ""
     return "/".join(part for part in (route.run, session, member if member != session else "") if part)
+
+
+def session_of(run: str) -> str:
+    """The client's own session in the run of a call that came by `/runs/RUN`; empty if it named none that it would
+    know again.
+
+    >>> session_of("run-7/5f0c/reviewer"), session_of("run-7"), session_of("run-7/h-0123456789abcdef")
+    ('5f0c', '', '')
+    """
+    session = run.split("/")[1] if "/" in run else ""
+    return "" if session.startswith("-") or _HASHED.fullmatch(session) else session
 
 
 def _segments(raw_path: bytes) -> list[str]:

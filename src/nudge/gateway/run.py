@@ -11,22 +11,26 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon
 from nudge.errors import BudgetExhaustedError, NotFoundError
 from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
 from nudge.gateway.calls import ModelCall
+from nudge.gateway.routes import session_of
 from nudge.gateway.server import address_of, bound, is_loopback, serving
 from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream
-from nudge.home.config import Config
+from nudge.home.config import Config, without_secrets
 from nudge.home.prices import load_prices
+from nudge.home.private_files import make_folder
 from nudge.instants import SECOND, Instant
 from nudge.progress.guard import Guard
 from nudge.queue.agents import Agents
+from nudge.redaction import redact
+from nudge.sandbox.run import run_own
 from nudge.spending.call_log import CallTable
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
@@ -34,6 +38,8 @@ from nudge.spending.money import Micros, format_money
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
+from nudge.worker.command_rules import OUTPUT_BYTES, CommandJob, CommandRan
+from nudge.worker.sandbox import Limits
 
 log = logging.getLogger("nudge.gateway")
 
@@ -161,26 +167,66 @@ async def run_command(config: Config, wanted: CommandRun, waiting: Callable[[Asl
     async with _money(config) as (store, spending, clock):
         await Agents(store).get(wanted.agent)
         began = await _money_is_there(spending, clock, wanted, waiting)
-        if wanted.budget is not None:
-            await spending.open_run(wanted.agent, run, format_money(wanted.budget))
-        token = f"{PREFIX}{wanted.agent}.{secrets.token_urlsafe(32)}"
-        options = GatewayOptions(agent=wanted.agent, token=token)
-        limit = TokenLimit(wanted.max_tokens) if wanted.max_tokens else None
-        listener = bound("127.0.0.1", 0)
-        async with gateway_of(
-            config, store, spending, clock, listener=listener, options=options, limit=limit
-        ) as address:
-            base = f"{address}/agents/{wanted.agent}/runs/{run}"
-            environment = {
-                **os.environ,
-                "ANTHROPIC_BASE_URL": base,
-                "OPENAI_BASE_URL": f"{base}/v1",
-                "NUDGE_AGENT": wanted.agent,
-                "NUDGE_RUN": run,
-                **({"ANTHROPIC_API_KEY": token, "OPENAI_API_KEY": token} if wanted.own_key else {}),
-            }
-            code = await _child(wanted.command, environment)
+        async with _budgeted(config, store, spending, clock, wanted, run) as variables:
+            code = await _child(wanted.command, {**os.environ, **variables})
         return await _ended(store, spending, clock, wanted.agent, run, code, began)
+
+
+@asynccontextmanager
+async def _budgeted(
+    config: Config, store: SqlStore, spending: Spending, clock: Clock, wanted: CommandRun, run: str
+) -> AsyncIterator[Mapping[str, str]]:
+    """The variables that lead a command to a gateway of its own, for as long as the block runs."""
+    if wanted.budget is not None:
+        await spending.open_run(wanted.agent, run, format_money(wanted.budget))
+    token = f"{PREFIX}{wanted.agent}.{secrets.token_urlsafe(32)}"
+    options = GatewayOptions(agent=wanted.agent, token=token)
+    limit = TokenLimit(wanted.max_tokens) if wanted.max_tokens else None
+    listener = bound("127.0.0.1", 0)
+    async with gateway_of(config, store, spending, clock, listener=listener, options=options, limit=limit) as address:
+        base = f"{address}/agents/{wanted.agent}/runs/{run}"
+        yield {
+            "ANTHROPIC_BASE_URL": base,
+            "OPENAI_BASE_URL": f"{base}/v1",
+            "NUDGE_AGENT": wanted.agent,
+            "NUDGE_RUN": run,
+            **({"ANTHROPIC_API_KEY": token, "OPENAI_API_KEY": token} if wanted.own_key else {}),
+        }
+
+
+class GatewayCommands:
+    """Runs the programs of agents inside the daemon, each behind a gateway of its own."""
+
+    def __init__(self, config: Config, store: SqlStore, spending: Spending, clock: Clock) -> None:
+        self._config = config
+        self._store = store
+        self._spending = spending
+        self._clock = clock
+
+    async def run(self, job: CommandJob) -> CommandRan:
+        config, command = self._config, job.command
+        folder = config.home.workspace(job.agent)
+        make_folder(folder)
+        wanted = CommandRun(job.agent, job.argv, command.budget, own_key=command.own_key)
+        limits = Limits(seconds=command.time_limit / SECOND, output_bytes=OUTPUT_BYTES)
+        async with _budgeted(config, self._store, self._spending, self._clock, wanted, job.run) as variables:
+            ran = await run_own(
+                job.argv,
+                folder,
+                {
+                    **without_secrets(os.environ, config.secrets),
+                    "NUDGE_HOME": str(config.home.path),
+                    **variables,
+                    **job.environment,
+                },
+                stdin=job.stdin.encode("utf-8", "replace"),
+                limits=limits,
+            )
+        calls = CallTable(self._store.database)
+        last = await calls.recent(job.agent, run=job.run, limit=1)
+        total = await calls.total(job.agent, job.run)
+        told = replace(ran, output=redact(ran.output, config.secrets))
+        return CommandRan(told, session_of(last[0].run) if last else "", total.refused)
 
 
 class TokenLimit:

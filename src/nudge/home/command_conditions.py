@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from nudge.durations import format_duration
-from nudge.home.config import SECRET_NAMES
+from nudge.home.config import without_secrets
 from nudge.home.private_files import make_folder
 from nudge.instants import SECOND
 from nudge.output_pipe import OutputPipe
@@ -39,13 +39,9 @@ class CommandConditions:
         environment: Mapping[str, str] | None = None,
         secrets: Iterable[str] = (),
     ) -> None:
-        hidden = {secret for secret in secrets if secret}
-        self._secrets = tuple(hidden)
-        outside = os.environ if environment is None else environment
+        self._secrets = tuple(secret for secret in secrets if secret)
         self._workspace_of = workspace_of
-        self._environment = {
-            name: value for name, value in outside.items() if name not in SECRET_NAMES and value not in hidden
-        }
+        self._environment = without_secrets(os.environ if environment is None else environment, self._secrets)
 
     async def ask(self, question: Question) -> Verdict:
         workspace = self._workspace_of(question.agent)

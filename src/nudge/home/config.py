@@ -288,6 +288,21 @@ class Config(NamedTuple):
         return asked if any(self.environment.get(name) for name in PROVIDERS.get(asked, ())) else None
 
     @property
+    def has_local_model(self) -> bool:
+        """Whether the service that answers is on this machine or in this network, such as Ollama or vLLM."""
+        url = self.environment.get(f"{(self.provider or '').upper()}_BASE_URL", "")
+        host = url.partition("://")[2].partition("/")[0].rpartition("@")[2]
+        name = host.partition("]")[0].strip("[") if host.startswith("[") else host.partition(":")[0]
+        if name in ("localhost", "host.docker.internal") or name.endswith((".localhost", ".local")):
+            return True
+        from ipaddress import ip_address
+
+        try:
+            return ip_address(name).is_private
+        except ValueError:
+            return False
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """Values that must never be shown."""
         return secrets_of(self.environment)
@@ -317,6 +332,12 @@ def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
             path = value.partition("://")[2].partition("/")[2]
             parts.extend(part for part in re.split(r"[/?&=#]", path) if len(part) >= _SHORTEST_KEY)
     return tuple(part for part in parts if part)
+
+
+def without_secrets(environment: Mapping[str, str], secrets: tuple[str, ...]) -> dict[str, str]:
+    """An environment for somebody else's program."""
+    hidden = {secret for secret in secrets if secret}
+    return {name: value for name, value in environment.items() if name not in SECRET_NAMES and value not in hidden}
 
 
 def kinds_of(section: str) -> dict[str, Kind]:

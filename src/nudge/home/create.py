@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from importlib import resources
 from pathlib import Path
 
-from nudge.errors import NotConfiguredError
+from nudge.errors import NotConfiguredError, UsageError
 from nudge.home.folder import Home
 from nudge.home.private_files import make_folder, write_new
 from nudge.home.read_config import examine_config
+from nudge.queue.agents import AGENT_NAME, bad_name
 
 TEMPLATE_ZONE = "America/Toronto"
 DOCUMENTS = ("GOALS.md", "MEMORY.md", "AGENTS.md", "HEARTBEAT.md")
@@ -48,6 +50,25 @@ def make_worker_role(home: Home) -> None:
         make_folder(home.roles)
         template = resources.files("nudge.home") / "templates" / "home" / "worker.yaml"
         write_new(path, template.read_text(encoding="utf-8"))
+
+
+def make_command_role(
+    home: Home, name: str, run: str, time_limit: str = "", budget: str = "", *, own_key: bool = False
+) -> None:
+    """Write the role of an agent whose work a program does."""
+    from nudge.home.roles import parse_role
+
+    if not AGENT_NAME.fullmatch(name):
+        raise bad_name(name)
+    path = home.roles / f"{name}.yaml"
+    fields = {"name": name, "kind": "worker", "run": run, "time_limit": time_limit, "budget": budget}
+    lines = [f"{field}: {json.dumps(value, ensure_ascii=False)}" for field, value in fields.items() if value]
+    text = "\n".join([*lines, *(["own_key: true"] if own_key else [])]) + "\n"
+    parse_role(text, str(path))
+    if path.exists():
+        raise UsageError(f"There is a role {name!r} already.", next_step=f"Use --role {name}, or edit {path}.")
+    make_folder(home.roles)
+    write_new(path, text)
 
 
 def _in_zone(goals: str, home: Home) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from nudge.errors import ConfigError, NotFoundError
+from nudge.durations import parse_duration
+from nudge.errors import ConfigError, NotFoundError, NudgeError
 from nudge.home.folder import Home
 from nudge.home.private_files import read_trusted
 from nudge.home.yaml_files import checked, line_of, read_mapping
 from nudge.reminders.definition import Definition, check_shape
 from nudge.reminders.fields import FieldError
+from nudge.spending.money import parse_money
+from nudge.worker.command_rules import TIME_LIMIT, Command, command_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,9 @@ BUILT_IN = "worker"
 @dataclass(frozen=True, slots=True)
 class Role:
     """`run` says who does the work of an agent that is no coach: nudge's own worker, a command, or nobody (then
-    letters wait in its inbox). `sandbox` is "none" where its commands may reach everything."""
+    letters wait in its inbox). `sandbox` is "none" where the built-in worker's commands may reach everything. The
+    other fields are about one run of a command: how long it may take, what it may cost, and whether nudge's own keys
+    pay for it."""
 
     name: str
     description: str
@@ -44,11 +49,26 @@ class Role:
     reminders: tuple[RoleReminder, ...]
     run: str = ""
     sandbox: str = "auto"
+    time_limit: str = ""
+    budget: str = ""
+    own_key: bool = False
 
     @property
     def works(self) -> bool:
         """Whether nudge's own worker does its work."""
         return self.kind == "worker" and self.run == BUILT_IN
+
+    @property
+    def command(self) -> Command | None:
+        """The program that does its work, where a program does."""
+        if self.kind != "worker" or self.run in ("", BUILT_IN):
+            return None
+        return Command(
+            command_words(self.run),
+            parse_duration(self.time_limit) if self.time_limit else TIME_LIMIT,
+            int(parse_money(self.budget)) if self.budget else None,
+            self.own_key,
+        )
 
 
 class _File(BaseModel):
@@ -63,6 +83,31 @@ class _File(BaseModel):
     run: str = ""
     reminders: tuple[Any, ...] = ()
     sandbox: Literal["auto", "bubblewrap", "landlock", "sandbox-exec", "none"] = "auto"
+    time_limit: str = ""
+    budget: str = ""
+    own_key: bool = False
+
+    @field_validator("budget", mode="before")
+    @classmethod
+    def _dollars(cls, value: Any) -> Any:
+        """YAML reads 2.00 as a number."""
+        return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+    @field_validator("run", "time_limit", "budget")
+    @classmethod
+    def _readable(cls, value: str, info: ValidationInfo) -> str:
+        value = value.strip()
+        read: dict[str, Callable[[str], object]] = {
+            "run": command_words,
+            "time_limit": parse_duration,
+            "budget": parse_money,
+        }
+        try:
+            if value:
+                read[info.field_name or ""](value)
+        except NudgeError as error:
+            raise ValueError(error.message.rstrip(".")) from None
+        return value
 
     @field_validator("reminders", mode="before")
     @classmethod
@@ -77,16 +122,27 @@ def load_role(path: Path) -> Role:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
         raise ConfigError(f"Cannot read {path}: {error.strerror}.", next_step="Check the file.") from None
-    return _parsed(text, str(path))
+    return parse_role(text, str(path))
 
 
 @lru_cache(maxsize=32)
-def _parsed(text: str, where: str) -> Role:
+def parse_role(text: str, where: str) -> Role:
     """Every letter asks whose role is a coach's: a file is parsed again only after it changed."""
     document = read_mapping(text, where, what="a role", starts="name: …")
     file = checked(_File, document, where)
     reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))
-    return Role(file.name, file.description, file.instructions, file.kind, reminders, file.run.strip(), file.sandbox)
+    return Role(
+        file.name,
+        file.description,
+        file.instructions,
+        file.kind,
+        reminders,
+        file.run,
+        file.sandbox,
+        file.time_limit,
+        file.budget,
+        file.own_key,
+    )
 
 
 def _reminder(document: Any, number: int, where: str) -> RoleReminder:
@@ -121,6 +177,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): one.isoformat() if isinstance(one, date) else one for name, one in value.items()}
     return value.isoformat() if isinstance(value, date) else value
+
+
+def find_role(home: Home, name: str) -> Role | None:
+    """The role of that name; None if it is missing or broken. `nudge doctor` says what is wrong with it."""
+    try:
+        return load_role(role_path(home, name))
+    except NudgeError:
+        return None
 
 
 def role_path(home: Home, name: str) -> Path:

@@ -14,9 +14,16 @@ from nudge.queue.store import QueueStore
 
 DEFAULT = "coach"
 IDLE_SINCE: Record[Instant] = instant("agent.idle_since")
-"""When the agent's last turn ended. Whoever runs an agent writes it; idle checks count from there."""
+"""When the agent's last turn ended, or will have ended: it is busy until then. Whoever runs an agent writes it; idle
+checks count from there."""
 
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
+
+
+def bad_name(name: str) -> UsageError:
+    return UsageError(
+        f"{name!r} cannot be an agent's name.", next_step="Use small letters, digits, '-' and '_', 63 at most."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +56,8 @@ class Agents:
         await self._store.agents.ensure(Agent(DEFAULT, DEFAULT, now))
 
     async def add(self, name: str, role: str, now: Instant) -> Agent:
-        if not _NAME.fullmatch(name):
-            raise UsageError(
-                f"{name!r} cannot be an agent's name.", next_step="Use small letters, digits, '-' and '_', 63 at most."
-            )
+        if not AGENT_NAME.fullmatch(name):
+            raise bad_name(name)
         agent = Agent(name, role, now)
         async with self._store.transaction():
             if not await self._store.agents.add(agent):

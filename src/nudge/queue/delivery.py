@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from nudge.backoff import Policy
+from nudge.clock import Clock
 from nudge.durations import format_duration
 from nudge.errors import ChannelUnavailableError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import MINUTE, SECOND, Instant
@@ -85,7 +86,8 @@ class Progress:
 @dataclass(slots=True)
 class Turn:
     """One firing's way through the outbox. `seen` is the last message that was looked at, `held` are those that have to
-    wait, by until when. `arrived` has been sent and is stored with the next step."""
+    wait, by until when. `arrived` has been sent and is stored with the next step. `old`: it has lasted so long that
+    what was decided about the rest has to be decided again."""
 
     firing: Firing
     channel: Channel
@@ -93,6 +95,7 @@ class Turn:
     sent: int = 0
     held: dict[int, Instant] = field(default_factory=dict)
     arrived: tuple[Message, tuple[str, ...]] | None = None
+    old: bool = False
 
 
 async def _no_objection(message: Message, now: Instant) -> None:
@@ -100,20 +103,25 @@ async def _no_objection(message: Message, now: Instant) -> None:
 
 
 class Delivery:
-    """`second_look` decides whether a message that had to wait may still go out."""
+    """`second_look` decides whether a message that had to wait may still go out. With a `clock`, a turn of slow sends
+    ends after a minute, and the rest is looked at again: quiet hours may have begun meanwhile."""
 
-    def __init__(self, store: QueueStore, channel_of: ChannelOf, second_look: SecondLook = _no_objection) -> None:
+    def __init__(
+        self,
+        store: QueueStore,
+        channel_of: ChannelOf,
+        second_look: SecondLook = _no_objection,
+        clock: Clock | None = None,
+    ) -> None:
         self._store = store
         self._channel_of = channel_of
         self._second_look = second_look
+        self._clock = clock
         self._unstored: dict[int, Progress] = {}  # by message: what the store could not take when it was known
 
     async def post(self, message: Message) -> int:
         """Put a message into the outbox and make sure that it is sent. Part of the caller's transaction."""
-        async with self._store.transaction():
-            number = await self._store.outbox.put(message)
-            await self._store.timers.ensure(deliver_timer(message.agent, message.created_at))
-        return number
+        return await put_message(self._store, message)
 
     async def resume(self, agent: str, now: Instant) -> None:
         """At start-up, retry now: the token may have been fixed, or nudge runs in another terminal."""
@@ -131,9 +139,11 @@ class Delivery:
             return
         turn = Turn(firing, self._channel_of(agent))
         try:
-            while turn.sent < AT_ONCE and (ready := await self._ready(agent, turn)):
+            while turn.sent < AT_ONCE and not turn.old and (ready := await self._ready(agent, turn)):
                 for message in ready:
                     await self._send(message, turn)
+                    if self._is_old(turn):
+                        break
             await self._settle(agent, turn)
         finally:
             await self._note_arrival(turn)
@@ -146,10 +156,15 @@ class Delivery:
                 settlement.outcome(Result.FAILED, "Nothing was sent. Every message has its own outcome.")
             # In the same transaction that removes the timer: a message posted meanwhile is not forgotten.
             if await self._is_more(agent, held):
-                await self._store.timers.ensure(deliver_timer(agent, firing.now))
+                following = deliver_timer(agent, firing.now)
+                await self._store.timers.ensure(replace(following, attempts=firing.failures))
             if held:
                 await self._store.timers.set(held_timer(agent, min(held.values())))
         self._forget_arrival(turn)
+
+    def _is_old(self, turn: Turn) -> bool:
+        turn.old = self._clock is not None and not 0 <= self._clock.now() - turn.firing.now < FRESH
+        return turn.old
 
     async def _ready(self, agent: str, turn: Turn) -> list[Message]:
         """What may go out now and was not looked at in this turn. What has to wait is noted. What is no longer of use
@@ -359,6 +374,14 @@ def _outbound(message: Message, progress: Progress, on_part: OnPart, *, buttons:
 
 def held_timer(agent: str, until: Instant) -> Timer:
     return Timer.at(agent, HELD, KIND, until, lane=f"{agent}/out")
+
+
+async def put_message(store: QueueStore, message: Message) -> int:
+    """Put a message into the outbox, with the timer that sends it."""
+    async with store.transaction():
+        number = await store.outbox.put(message)
+        await store.timers.ensure(deliver_timer(message.agent, message.created_at))
+    return number
 
 
 def deliver_timer(agent: str, now: Instant) -> Timer:

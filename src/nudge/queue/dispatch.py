@@ -28,6 +28,7 @@ from nudge.queue.firing import (
     TimerChangedError,
 )
 from nudge.queue.store import QueueStore
+from nudge.queue.tables import TimerTable
 from nudge.queue.timers import Lease, Timer
 
 log = logging.getLogger("nudge.dispatch")
@@ -54,18 +55,23 @@ class Dispatcher:
         owner: str,
         concurrency: int = 64,
         longest_wait: float | None = None,
+        lease: int = LEASE,
         on_failure: FailureHook | None = None,
+        timers: TimerTable | None = None,
     ) -> None:
         self.handlers = dict(handlers)
         self.fired = 0
         self._store = store
+        self._timers = timers  # those of one agent; else all that the store has
         self._clock = clock
         self._owner = owner
+        self._lease = lease
         self._concurrency = concurrency
         self._longest_wait = longest_wait or (SHARED_WAIT_SECONDS if store.shared else LONGEST_WAIT_SECONDS)
         self._on_failure = on_failure
         self._poke = asyncio.Event()
         self._stopping = False
+        self._until: Instant | None = None  # after then nothing new is started, unless something still runs
         self._running: dict[str, tuple[Lease, asyncio.Task[None]]] = {}
         self._finished: list[Lease] = []  # released together: a commit for each would cost more than the handlers
         self._store_failures = 0  # in a row
@@ -98,6 +104,28 @@ class Dispatcher:
         finally:
             await self._hand_back()
 
+    async def run_due(self, seconds: float) -> None:
+        """Fire what is due until nothing is. After that many seconds it ends with what runs then: a long handler is not
+        cancelled, and while it runs the agent's other lanes go on. A store that fails raises: whoever called retries.
+        """
+        self._until = Instant(self._clock.now() + round(seconds * SECOND))
+        try:
+            while not self._stopping and (self._running or self._in_time):
+                self._poke.clear()
+                wait = await self._look(self._clock.now())
+                if not self._running and not self._poke.is_set():
+                    return
+                await asyncio.sleep(0)
+                left = (self._until - self._clock.now()) / SECOND
+                await self._clock.wait(self._poke, min(wait, left) if left > 0 else wait)
+        finally:
+            self.stop()
+            await self._hand_back()
+
+    @property
+    def _in_time(self) -> bool:
+        return self._until is None or self._clock.now() < self._until
+
     def stop(self) -> None:
         """Start nothing new; `run` ends when the running handlers have ended, or after ten seconds."""
         self._stopping = True
@@ -111,32 +139,39 @@ class Dispatcher:
 
     async def _step(self) -> float:
         """Start what is due. Returns the seconds to wait before the next step."""
-        now = self._clock.now()
         try:
-            await self._notice_clock_change(now)
-            await self._renew(now)
-            await self._release()
-            await self._start(now)
-            next_due = await self._store.timers.next_due(now)
+            wait = await self._look(self._clock.now())
             self._store_failures = 0 if not self._running else self._store_failures
         except StoreError as error:
             return self._back_off(error)
+        return wait
+
+    async def _look(self, now: Instant) -> float:
+        await self._notice_clock_change(now)
+        await self._renew(now)
+        await self._release()
+        await self._start(now)
+        next_due = await self._due.next_due(now)
         wait = self._longest_wait
         if self._running:
-            wait = min(wait, RENEW_SECONDS)
+            wait = min(wait, RENEW_SECONDS, self._lease / SECOND / 4)
         if next_due is not None:
             wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
         if self._look_at_all > now:
             wait = min(wait, max(0, self._look_at_all - self._clock.now()) / SECOND)
         return wait
 
+    @property
+    def _due(self) -> TimerTable:
+        return self._store.timers if self._timers is None else self._timers
+
     async def _notice_clock_change(self, now: Instant) -> None:
         """Retry at once if the clock went back: a retry waits for a while, not for a time of day, and would wait that
         much longer. At start-up the jump itself cannot be seen, only a wait that is longer than any should be."""
         if self._looked is None:
-            await self._store.timers.hurry(Instant(now + _LONGEST_RETRY))
+            await self._due.hurry(Instant(now + _LONGEST_RETRY))
         elif now < self._looked - SECOND:
-            await self._store.timers.hurry(now)
+            await self._due.hurry(now)
         if self._looked is not None and now < self._looked:
             self._seen = self._look_at_all = _NEVER
         self._looked = now
@@ -148,7 +183,7 @@ class Dispatcher:
         lanes = await self._due_lanes(now, free) if free > 0 else ()
         if not lanes:
             return
-        until = Instant(now + LEASE)
+        until = Instant(now + self._lease)
         batch = await self._together(
             now, lambda: self._store.lanes.claim_many(lanes, self._owner, now, until), give=True
         )
@@ -160,7 +195,7 @@ class Dispatcher:
 
     async def _due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
         everything = now >= self._look_at_all
-        lanes = await self._store.timers.due_lanes(now, limit, after=_NEVER if everything else self._seen)
+        lanes = await self._due.due_lanes(now, limit, after=_NEVER if everything else self._seen)
         if everything:
             took = self._clock.now() - now
             self._look_at_all = Instant(now + took + took * _REST)
@@ -211,14 +246,14 @@ class Dispatcher:
 
     async def _renew(self, now: Instant) -> None:
         for lane, (lease, task) in list(self._running.items()):
-            if LEASE // 2 <= lease.until - now <= LEASE:
+            if self._lease // 2 <= lease.until - now <= self._lease:
                 continue
             # It ends soon; or the clock went back, and it looks like a dead daemon's lease from the future.
-            held = await self._store.lanes.renew(lease, Instant(now + LEASE))
+            held = await self._store.lanes.renew(lease, Instant(now + self._lease))
             if task.done():
                 continue  # it has ended and left `_running`
             if held:
-                self._running[lane] = (replace(lease, until=Instant(now + LEASE)), task)
+                self._running[lane] = (replace(lease, until=Instant(now + self._lease)), task)
             else:
                 log.warning("Another daemon took over the lane %s", lane)
                 task.cancel()
@@ -242,6 +277,8 @@ class Dispatcher:
                     if len(due) < 2:
                         break  # the next step finds what has become due in this lane
                     alone = False
+                if not self._in_time:
+                    break
                 await asyncio.sleep(0)  # SQLite answers inline: let other lanes run in between
         except LostLeaseError as error:
             log.warning("%s", error)

@@ -32,7 +32,10 @@ class Priority(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Letter:
     """A message in an agent's inbox. `topic` (where not empty) is unique among the unread letters of an agent: the same
-    topic again refreshes the letter and counts it, so that nothing piles up."""
+    topic again refreshes the letter and counts it, so that nothing piles up.
+
+    One that somebody took is theirs until `taken_until`, and comes back then unless they say that it is done. `takes`
+    counts how often it was taken or put off."""
 
     agent: str
     sender: str
@@ -44,3 +47,20 @@ class Letter:
     read_at: Instant | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     id: int = 0
+    takes: int = 0
+    taken_until: Instant | None = None
+
+    @property
+    def receipt(self) -> str:
+        """What whoever took it acknowledges it by: a later taker has another."""
+        return f"{self.id}-{self.takes}"
+
+
+def letter_key(letter_id: int, count: int = 1) -> str:
+    """The name of the occurrence that a letter is to a program that works on it. One that was refreshed since has
+    another.
+
+    >>> letter_key(7), letter_key(7, 3)
+    ('letter:7', 'letter:7.3')
+    """
+    return f"letter:{letter_id}" if count == 1 else f"letter:{letter_id}.{count}"

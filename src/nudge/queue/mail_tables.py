@@ -66,17 +66,50 @@ class LetterTable:
         }
         return int((await self._db.returning("letters_put", params))["id"])
 
-    async def unread(self, agent: str, *, up_to: Priority = Priority.IDLE, limit: int = 100) -> Sequence[Letter]:
-        """In reading order: by priority, then as they came."""
-        rows = await self._db.all("letters_unread", {"agent": agent, "up_to": int(up_to), "limit": limit})
-        return [_letter(row) for row in rows]
+    async def unread(
+        self, agent: str, *, up_to: Priority = Priority.IDLE, limit: int = 100, free_at: Instant | None = None
+    ) -> Sequence[Letter]:
+        """In reading order: by priority, then as they came. With `free_at` only those that nobody has taken then."""
+        params = {"agent": agent, "up_to": int(up_to), "limit": limit, "free_at": free_at}
+        return [_letter(row) for row in await self._db.all("letters_unread", params)]
+
+    async def take(self, agent: str, now: Instant, until: Instant, *, up_to: Priority = Priority.IDLE) -> Letter | None:
+        """The next letter that nobody has, for the caller alone until then."""
+        while letters := await self.unread(agent, up_to=up_to, limit=1, free_at=now):
+            row = await self._db.one("letters_take", {"id": letters[0].id, "now": now, "until": until})
+            if row is not None:
+                return _letter(row)
+        return None
+
+    async def acknowledge(self, letter_id: int, takes: int, now: Instant) -> bool:
+        """Whoever took it that time is done. One that was refreshed meanwhile comes back: it says something new. False,
+        and nothing changes, if it was taken again since, or is done already."""
+        return await self._db.run("letters_acknowledge", {"id": letter_id, "takes": takes, "now": now}) > 0
+
+    async def give_back(self, letter_id: int, takes: int, until: Instant) -> bool:
+        """Whoever took it that time is not done: it is free again from then on. False as above."""
+        return await self._db.run("letters_give_back", {"id": letter_id, "takes": takes, "until": until}) > 0
+
+    async def put_off(self, letter_id: int, until: Instant) -> bool:
+        """Keep an unread letter from everybody until then, and count it."""
+        return await self._db.run("letters_put_off", {"id": letter_id, "until": until}) > 0
+
+    async def taken(self, agent: str) -> Sequence[Letter]:
+        """Those that somebody took and has not said anything about, the last first."""
+        return [_letter(row) for row in await self._db.all("letters_taken", {"agent": agent})]
+
+    async def next_free(self, agent: str, now: Instant) -> Instant | None:
+        """When the next of those that are taken or put off comes back."""
+        row = await self._db.one("letters_next_free", {"agent": agent, "now": now})
+        return Instant(row["at"]) if row and row["at"] is not None else None
 
     async def count_unread(self, agent: str) -> int:
         row = await self._db.one("letters_count_unread", {"agent": agent})
         return int(row["n"]) if row else 0
 
-    async def mark_read(self, letter_id: int, now: Instant) -> bool:
-        return await self._db.run("letters_mark_read", {"id": letter_id, "now": now}) > 0
+    async def mark_read(self, letter_id: int, now: Instant, *, count: int | None = None) -> bool:
+        """With a `count`, only if it has not been refreshed since it had that one."""
+        return await self._db.run("letters_mark_read", {"id": letter_id, "now": now, "count": count}) > 0
 
     async def put_back(self, letter_id: int) -> bool:
         """Let a letter be unread again; False where a newer one of its topic has come meanwhile and stands for it."""
@@ -107,6 +140,8 @@ def _letter(row: Row) -> Letter:
         row["read_at"],
         json.loads(row["detail"]),
         row["id"],
+        row["takes"],
+        row["taken_until"],
     )
 
 

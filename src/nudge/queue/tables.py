@@ -126,6 +126,20 @@ class AgentTimers(TimerTable):
         row = await self._db.one("timers_next_due_of_agent", {"agent": self._agent, "after": after})
         return Instant(row["due_at"]) if row and row["due_at"] is not None else None
 
+    async def hurry(self, latest: Instant) -> int:
+        return await self._db.run("timers_hurry_of_agent", {"agent": self._agent, "latest": latest})
+
+    async def next_by_kind(self) -> Mapping[str, Instant]:
+        """When the first timer of each kind is due; what is due already and could not be fired is part of it."""
+        rows = await self._db.all("timers_next_by_kind", {"agent": self._agent})
+        return {row["kind"]: Instant(row["due_at"]) for row in rows}
+
+    async def held_until(self, now: Instant) -> Instant | None:
+        """When the first lane ends to be held by somebody else in which something is due."""
+        params = {"agent": self._agent, "now": now, "horizon": now + LONGEST_LEASE}
+        row = await self._db.one("timers_held_until", params)
+        return Instant(row["until"]) if row and row["until"] is not None else None
+
 
 def _identity(timer: Timer) -> dict[str, Any]:
     return {

@@ -140,7 +140,8 @@ class ReminderFiring:
         async with firing.settle() as settlement:
             if firing.timer.attempts:
                 settlement.outcome(Result.SKIPPED, "The agent was not idle.")
-            settlement.again(Instant(now + schedule.timeout_us) if in_turn or had else due_at)
+            later = Instant(now + schedule.timeout_us)  # one that says how long it is busy may be done before
+            settlement.again(later if in_turn or had else min(due_at, later))
         return None
 
 

@@ -118,6 +118,10 @@ class Seeding:
             Timer.at(agent.name, ROUTINES, ROUTINES, Instant(now + POLL), lane=f"{agent.name}/{ROUTINES}")
         )
 
+    def forget(self, agent: str) -> None:
+        """Keep nothing of an agent in memory: the next poll reads its routines again."""
+        self._stamps.pop(agent, None)
+
     async def poll(self, firing: Firing) -> None:
         """The handler of the kind `routines`: read the files again if one of them has changed."""
         agent, now = await self._store.agents.get(firing.timer.agent), firing.now

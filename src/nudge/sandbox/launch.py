@@ -26,7 +26,7 @@ _SECCOMP_FILTER = 2
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT, _PATH_BENEATH = 444, 445, 446, 1
 _CAPSET = {"x86_64": 126, "aarch64": 91}
 _LAST_CAPABILITY = 63
-_GLANCE_SECONDS, _GLANCES_A_LOOK = 0.01, 20
+_GLANCE_SECONDS, _GLANCES_A_LOOK, _REST_SECONDS = 0.01, 20, 5.0
 
 
 def main() -> None:
@@ -69,9 +69,11 @@ def _watch(child: int, orders: Any, tree: Any) -> tuple[str, int | None]:
         if pid:
             return "exited", os.waitstatus_to_exitcode(ended)
         if hasattr(signal, "sigtimedwait"):
-            signal.sigtimedwait({signal.SIGCHLD}, _GLANCE_SECONDS)
+            signal.sigtimedwait({signal.SIGCHLD}, _REST_SECONDS if orders["free"] else _GLANCE_SECONDS)
         else:  # macOS
             time.sleep(_GLANCE_SECONDS)
+        if orders["free"]:
+            continue
         glances += 1
         if _tasks() - tasks > orders["processes"] or not glances % _GLANCES_A_LOOK:
             reason = _too_large(tree.below(os.getpid()) - {os.getpid()}, orders)
@@ -146,6 +148,8 @@ def _confine(orders: Any, libc: Any, linux: bool) -> None:
     if not linux:
         return
     libc.prctl(_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if orders["free"]:
+        return
     for descriptor in orders["inherited"]:
         os.set_inheritable(descriptor, True)
     if orders["landlock"] is not None:

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
@@ -28,13 +28,16 @@ _THREADS_PER_PROCESS = 8
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """How a sandbox runs one job: the program with its arguments, what is in its environment, and what the launcher
-    does to it before it starts. `seccomp_argument` takes the filter's descriptor in place of installing it there."""
+    does to it before it starts. `seccomp_argument` takes the filter's descriptor in place of installing it there.
+    A `free` program is the person's own: it keeps all it may do, and only its time and its output are limited."""
 
     argv: tuple[str, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
     landlock: Mapping[str, Any] | None = None
     seccomp: bytes | None = None
     seccomp_argument: str = ""
+    stdin: bytes = b""
+    free: bool = False
 
 
 class CommandSandbox:
@@ -57,6 +60,15 @@ class CommandSandbox:
             _remove(scratch)
 
 
+async def run_own(
+    argv: Sequence[str], folder: Path, environment: Mapping[str, str], *, stdin: bytes = b"", limits: Limits
+) -> Ran:
+    """Run a program of the person's own to its end or to its time limit. It is not confined, but nothing of it stays
+    behind, whether it ends by itself, is stopped, or nudge dies."""
+    prepared = Prepared(tuple(argv), environment, stdin=stdin, free=True)
+    return await _launch(prepared, Job("", folder, limits))
+
+
 async def _launch(prepared: Prepared, job: Job) -> Ran:
     mark = token_hex(8)
     half = max(1, job.limits.output_bytes // 2)
@@ -67,6 +79,7 @@ async def _launch(prepared: Prepared, job: Job) -> Ran:
         argv[1:1] = [prepared.seccomp_argument, str(filters)]
     orders = _orders(prepared, argv, job, {**prepared.environment, _MARK: mark}, filters)
     spec = _file_with(json.dumps(orders).encode())
+    given = _file_with(prepared.stdin) if prepared.stdin else None
     passed = [spec, status.writer, *([filters] if filters is not None else [])]
     try:
         process = await asyncio.create_subprocess_exec(
@@ -77,7 +90,7 @@ async def _launch(prepared: Prepared, job: Job) -> Ran:
             str(spec),
             str(status.writer),
             env={_MARK: mark, "PATH": os.defpath},
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=asyncio.subprocess.DEVNULL if given is None else given,
             stdout=output.writer,
             stderr=output.writer,
             pass_fds=passed,
@@ -88,7 +101,7 @@ async def _launch(prepared: Prepared, job: Job) -> Ran:
         status.close()
         raise
     finally:
-        for descriptor in passed[::2]:
+        for descriptor in (*passed[::2], *([given] if given is not None else [])):
             os.close(descriptor)
     output.listen()
     status.listen()
@@ -115,7 +128,8 @@ def _orders(
         "argv": argv,
         "environment": dict(environment),
         "folder": str(job.folder),
-        "rlimits": _rlimits(job.limits),
+        "free": prepared.free,
+        "rlimits": {} if prepared.free else _rlimits(job.limits),
         "processes": job.limits.processes,
         "memory_bytes": job.limits.memory_bytes,
         "inherited": [] if filters is None else [filters],

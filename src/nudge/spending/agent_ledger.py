@@ -130,6 +130,15 @@ class AgentLedger:
                 advanced = await self._resume(advanced, now)
             return advanced
 
+    async def record(self, attempt: Attempt, cost: Micros, use: TokenUse, now: Instant) -> Advanced:
+        """Charge a call that nobody held money for, log it, and let the agent's state follow."""
+        async with self._store.transaction():
+            accounts = await self._budgets.touch(attempt.agent, now)
+            chain = [*accounts.chain, *run_chain(attempt.run)]
+            ended = await self._ledger.charge(attempt, chain, cost, now, locked=accounts.rows)
+            await self._log(ended, now, use)
+            return await self._advance(await self._budgets.touch(attempt.agent, now), now, badge=True)
+
     def refused(self, agent: str) -> None:
         """A call of the agent was refused because others held the money: what waits now looks again when one ends."""
         self._refused.add(agent)

@@ -246,9 +246,13 @@ class Spending:
         there = {agent.name for agent in await self._store.agents.all()}
         for row in await self._store.spending.all():
             if row.agent in there:
-                if self._owner:
-                    await self._ledger.settle_dead(row.agent, self._owner, now)
-                await self._ledger.look(row.agent, now)
+                await self.look_at(row.agent, now)
+
+    async def look_at(self, agent: str, now: Instant) -> None:
+        """The same for the money of one agent."""
+        if self._owner:
+            await self._ledger.settle_dead(agent, self._owner, now)
+        await self._ledger.look(agent, now)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
         """Take over a configuration that changed while the process runs."""

@@ -148,6 +148,25 @@ class AccountLedger:
             known = await self._store.ledger.hold(attempt.id)
             return Reserved(decision, None, accounts) if known is None else _again(known, accounts)
 
+    async def charge(
+        self,
+        attempt: Attempt,
+        chain: Sequence[AccountKey],
+        cost: Micros,
+        now: Instant,
+        *,
+        locked: Mapping[AccountKey, AccountRow] = _NO_ROWS,
+    ) -> Ended:
+        """Charge a call that was made without a hold: the money is gone, whether or not it was there. The same attempt
+        again changes nothing."""
+        async with self._store.transaction():
+            others = [key for key in chain if key not in locked]
+            accounts = {**locked, **await self._store.ledger.lock(others)}
+            granted = Decision(Answer.GRANTED, attempt.call.max_tokens, cost)
+            held = attempt.held(holds.reserve(attempt.id, granted, attempt.call).hold, tuple(lock_order(accounts)), now)
+            await self._store.ledger.reserve(held)
+            return await self.end(attempt.id, partial(holds.settle, actual=cost))
+
     async def end(self, attempt_id: str, end: End) -> Ended:
         """End a hold, in place of what was charged without knowing. An end that changes nothing writes nothing."""
         async with self._store.transaction():

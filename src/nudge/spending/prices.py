@@ -158,6 +158,8 @@ class PriceTable:
     families: Mapping[str, str] = field(default_factory=dict)
     read: date | None = None
     source: str = ""
+    local: bool = False
+    """The service is on the person's own machine or network: a model that has no price there is free."""
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> PriceTable:
@@ -187,6 +189,8 @@ class PriceTable:
     def quote(self, model: str) -> Quote:
         """The price of a model id: its own, its alias's, that of the id without its date, or the dearest of all."""
         name = self._find(model)
+        if name is None and self.local:
+            return Quote(model, "a model of your own", _price(model, {"input": 0, "output": 0}), known=True)
         if name is None:
             return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
         return Quote(model, name, self.models[name], known=True)

@@ -14,8 +14,9 @@ _PARAMETER = re.compile(r"(?<![:\w]):([a-z_]+)")
 
 @cache
 def blocks() -> dict[str, str]:
-    """All statements by name, with `:name` parameters, `{for_update}` where a row that is read must be locked, and
-    `{next_revision}` for the number of an outcome's change."""
+    """All statements by name, with `:name` parameters and what each database writes in its own way: `{for_update}`
+    where a row that is read must be locked, `{skip_locked}` where one that somebody else has locked is left to them,
+    and `{next_revision}` for the number of an outcome's change."""
     found: dict[str, str] = {}
     for file in sorted((_HERE / "queries").glob("*.sql")):
         name, lines = "", list[str]()
@@ -35,19 +36,25 @@ def blocks() -> dict[str, str]:
 def sqlite_blocks() -> dict[str, str]:
     """The statements for SQLite, whose writers take turns: there is no row to lock."""
     revision = "(SELECT COALESCE(MAX(revision), 0) + 1 FROM outcomes)"
-    return {
-        name: sql.replace("{for_update}", "").replace("{next_revision}", revision) for name, sql in blocks().items()
-    }
+    return _filled({"for_update": "", "skip_locked": "", "next_revision": revision})
 
 
 @cache
 def psycopg_blocks() -> dict[str, str]:
     """The same statements with psycopg's `%(name)s` parameters."""
-    filled = {
-        name: sql.replace("{for_update}", "FOR UPDATE").replace("{next_revision}", "nextval('outcome_revisions')")
-        for name, sql in blocks().items()
+    own = {
+        "for_update": "FOR UPDATE",
+        "skip_locked": "FOR UPDATE SKIP LOCKED",
+        "next_revision": "nextval('outcome_revisions')",
     }
-    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in filled.items()}
+    return {name: _PARAMETER.sub(r"%(\1)s", sql.replace("%", "%%")) for name, sql in _filled(own).items()}
+
+
+def _filled(own: dict[str, str]) -> dict[str, str]:
+    found = blocks()
+    for name, meant in own.items():
+        found = {block: sql.replace(f"{{{name}}}", meant) for block, sql in found.items()}
+    return found
 
 
 @cache

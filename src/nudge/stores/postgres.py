@@ -116,15 +116,25 @@ class PostgresDatabase:
             await connection.execute("SET default_transaction_read_only = on")
 
     async def wakes(self) -> AsyncIterator[None]:
-        """On a connection of its own: poolers and transactions would keep notifications back."""
+        async for backend in self._heard("LISTEN nudge_timers"):
+            if backend not in self._backends:
+                yield
+
+    async def pokes(self) -> AsyncIterator[None]:
+        """Once at first, then whenever somebody, we included, has written a poke for the fleet."""
+        async for _ in self._heard("LISTEN nudge_pokes"):
+            yield
+
+    async def _heard(self, listen: LiteralString) -> AsyncIterator[int]:
+        """The server's process that notified; 0 at first, for what was said before anybody listened. On a connection of
+        its own: poolers and transactions would keep notifications back."""
         with _translation():
             connection = await psycopg.AsyncConnection.connect(**self._options)
             async with connection:
-                await connection.execute("LISTEN nudge_timers")
-                yield  # what was set before anybody listened
+                await connection.execute(listen)
+                yield 0
                 async for notification in connection.notifies():
-                    if notification.pid not in self._backends:
-                        yield
+                    yield notification.pid
 
     async def _migrate(self, connection: _Connection) -> None:
         code = latest_version()

@@ -15,7 +15,7 @@ from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.loopback import Loopback, running
 from nudge.testing.model_server import Reply
 from nudge.testing.telegram_protocol import SentMessage
-from nudge.testing.worker_fakes import MemoryBlobs, ScriptedSandbox
+from nudge.testing.worker_fakes import MemoryBlobs, ScriptedCommands, ScriptedSandbox
 
 if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
@@ -38,6 +38,7 @@ __all__ = [
     "RecordingChannel",
     "Reply",
     "ScriptedApprover",
+    "ScriptedCommands",
     "ScriptedConditions",
     "ScriptedSandbox",
     "SentMessage",

@@ -9,6 +9,7 @@ from importlib import resources
 from typing import Any, TypeVar
 
 from nudge.daemon.assemble import Daemon, NoCommands, Options, Ports
+from nudge.daemon.working import CommandPorts
 from nudge.errors import UsageError
 from nudge.home.prices import load_prices
 from nudge.instants import Moment, to_datetime, zone_of
@@ -20,6 +21,8 @@ from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.testing.channel import RecordingChannel
+from nudge.testing.worker_fakes import ScriptedCommands
+from nudge.worker.command_rules import CommandJob, CommandRan
 
 T = TypeVar("T")
 
@@ -48,14 +51,31 @@ class Life:
     """One daemon, one person, one channel. Nothing happens between two calls: `passes` lets time pass."""
 
     def __init__(
-        self, clock: VirtualClock, store: SqlStore, zone: str, model: Model | None, conditions: Conditions, options: Any
+        self,
+        clock: VirtualClock,
+        store: SqlStore,
+        zone: str,
+        model: Model | None,
+        conditions: Conditions,
+        commands: CommandPorts | None,
+        options: Any,
     ) -> None:
         self.clock = clock
         self.store = store
         self.channel = RecordingChannel()
-        self.documents = Texts(_templates(zone))
+        self.documents = Texts(templates(zone))
         self.daemon = Daemon(
-            Ports(store, clock, self.channel, self.documents, load_prices(), model=model, conditions=conditions),
+            Ports(
+                store,
+                clock,
+                self.channel,
+                self.documents,
+                load_prices(),
+                model=model,
+                conditions=conditions,
+                is_coach=lambda agent: agent.role == COACH,
+                commands=commands,
+            ),
             Options(owner="test", timezone=zone, longest_wait=3600, **options),
         )
         self._zone = zone_of(zone)
@@ -105,12 +125,14 @@ def live(
     zone: str = "UTC",
     model: Model | None = None,
     conditions: Conditions | None = None,
+    programs: Mapping[str, ScriptedCommands] | None = None,
     store: str = "sqlite://:memory:",
     **options: Any,
 ) -> T:
     """Run `scenario(life)` in virtual time and return what it returns.
 
-    Without a model the coach answers by its rules. `options` are those of the daemon, such as `capacity=3`.
+    Without a model the coach answers by its rules. `programs` do the work of agents, by their role. `options` are those
+    of the daemon, such as `capacity=3`.
 
     >>> from datetime import UTC, datetime
     >>> async def a_reminder(life):
@@ -123,7 +145,7 @@ def live(
     async def main(clock: VirtualClock) -> T:
         opened = await open_store(store)
         try:
-            life = Life(clock, opened, zone, model, conditions or NoCommands(), options)
+            life = Life(clock, opened, zone, model, conditions or NoCommands(), _commands(programs or {}), options)
             await life.daemon.start()
             running = asyncio.create_task(life.daemon.run())
             try:
@@ -137,7 +159,18 @@ def live(
     return run_virtual(main, start)
 
 
-def _templates(zone: str) -> dict[str, str]:
+def _commands(programs: Mapping[str, ScriptedCommands]) -> CommandPorts | None:
+    if not programs:
+        return None
+
+    class Programs:
+        async def run(self, job: CommandJob) -> CommandRan:
+            return await next(one for one in programs.values() if one.command == job.command).run(job)
+
+    return CommandPorts(lambda role: programs[role].command if role in programs else None, lambda spending: Programs())
+
+
+def templates(zone: str) -> dict[str, str]:
     folder = resources.files("nudge.home") / "templates" / "documents"
     texts = {name: (folder / name).read_text(encoding="utf-8") for name in _DOCUMENTS}
     texts["GOALS.md"] = texts["GOALS.md"].replace('timezone: "America/Toronto"', f'timezone: "{zone}"')

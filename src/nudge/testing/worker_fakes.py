@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from nudge.instants import Instant
 from nudge.worker.blobs import BlobInfo
+from nudge.worker.command_rules import Command, CommandJob, CommandRan, command_words
 from nudge.worker.sandbox import Ending, Job, Ran
 
 
@@ -55,6 +56,30 @@ class MemoryBlobs:
 
     def lose(self, key: str) -> None:
         del self._contents[key]
+
+
+class ScriptedCommands:
+    """The program of an agent by script: it runs nothing, gives one end after the other, and remembers how it was
+    started. An end is an exit code, or all of it as a `CommandRan`.
+
+    >>> import asyncio
+    >>> program = ScriptedCommands("claude -p {message}", 0)
+    >>> asyncio.run(program.run(CommandJob("builder", "run-1", ["claude"], "", {}, program.command))).ran.code
+    0
+    """
+
+    def __init__(self, line: str, *ends: int | CommandRan) -> None:
+        self.command = Command(command_words(line))
+        self.jobs: list[CommandJob] = []
+        self.before_end: Callable[[CommandJob], Awaitable[None]] | None = None
+        self._ends = list(ends)
+
+    async def run(self, job: CommandJob) -> CommandRan:
+        self.jobs.append(job)
+        if self.before_end is not None:
+            await self.before_end(job)
+        end = self._ends.pop(0) if self._ends else 0
+        return CommandRan(Ran(Ending.EXITED, end, f"exit {end}\n")) if isinstance(end, int) else end
 
 
 class ScriptedSandbox:

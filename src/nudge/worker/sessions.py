@@ -13,8 +13,9 @@ from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.store import Session, SessionStatus
-from nudge.queue.inbox import Letter, Priority
+from nudge.queue.inbox import LETTERS, Letter, Priority
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
 from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question, QuestionKind, checked_answer
@@ -24,12 +25,24 @@ from nudge.worker.store import WorkerStore
 KIND = "work"
 """The timer, by kind and key, of a worker that has something to do."""
 FEED = "work"
+WAIT_FOR_MONEY = (LETTERS, KIND)
+"""The keys of timers that look again when there is money."""
 PERSON = "person"
 """Who asked, if a report goes to the person's channel."""
 
 
 def work_timer(agent: str, now: Instant) -> Timer:
     return Timer.at(agent, KIND, KIND, now)
+
+
+async def letter_arrived(store: QueueStore, agent: str, priority: Priority, now: Instant) -> None:
+    """A letter came for an agent that works; part of the transaction that delivered it. A firing under way is left
+    alone: it looks for letters before it ends."""
+    timer = work_timer(agent, now)
+    if priority is Priority.IDLE:
+        await store.timers.ensure(timer)
+    else:
+        await store.timers.hasten(timer)
 
 
 def new_guard(options: RunOptions, clock: Clock) -> dict[str, Any]:
@@ -65,13 +78,7 @@ class Sessions:
         self._checkpoints = Checkpoints(store)
 
     async def arrived(self, agent: str, priority: Priority, now: Instant) -> None:
-        """A letter came; part of the transaction that delivered it. A firing under way is left alone: it looks for
-        letters before it ends."""
-        timer = work_timer(agent, now)
-        if priority is Priority.IDLE:
-            await self._store.timers.ensure(timer)
-        else:
-            await self._store.timers.hasten(timer)
+        await letter_arrived(self._store, agent, priority, now)
 
     async def give(self, agent: str, task: Task) -> str:
         """Hand over a task; the id of the session that will work on it."""

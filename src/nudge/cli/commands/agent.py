@@ -7,7 +7,8 @@ from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, full_time, note, out, out_json, table
-from nudge.instants import rfc3339
+from nudge.errors import UsageError
+from nudge.instants import Instant, rfc3339
 from nudge.stores.store import SqlStore
 
 
@@ -64,21 +65,41 @@ def list_(args: argparse.Namespace) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="its name: lowercase letters, digits, '-' and '_'")
-    parser.add_argument("--role", required=True, metavar="ROLE", help="a file in roles/, without .yaml")
+    parser.add_argument("--role", metavar="ROLE", help="a file in roles/, without .yaml")
+    parser.add_argument(
+        "--run", dest="program", metavar="COMMAND", help="a program that does its work; writes roles/NAME.yaml"
+    )
+    parser.add_argument("--time-limit", metavar="TIME", help="with --run: how long one letter may take (default: 1h)")
+    parser.add_argument("--budget", metavar="DOLLARS", help="with --run: what one letter may cost")
+    parser.add_argument("--own-key", action="store_true", help="with --run: pay with the keys in the home's .env")
 
 
 def add(args: argparse.Namespace) -> int:
     """Add an agent from a role, a file in the roles/ folder of the home. Start from a copy of roles/coach.yaml.
 
     nudge agent add monitor --role monitor     from roles/monitor.yaml
+    nudge agent add builder --run "claude -p --resume {session} {message}"
+
+    With --run the daemon starts the program for every letter. {message}, {session}, {agent} and {letter} are filled in;
+    without {message} the text comes on the standard input. Exit code 0 is done, 75 is try later.
     """
+    from nudge.home.create import make_command_role
     from nudge.home.private_files import make_folder
     from nudge.home.roles import load_role, role_path
     from nudge.queue.agents import Agents
 
     context = Context(args)
-    load_role(role_path(context.home, args.role))
-    context.with_store(lambda store: Agents(store).add(args.name, args.role, context.now))
+    if args.program is None and args.role is None:
+        raise UsageError("An agent needs --role or --run.", next_step="See 'nudge agent add --help'.")
+    if args.program is not None:
+        if args.role is not None:
+            raise UsageError("Use either --role or --run, not both.")
+        make_command_role(
+            context.home, args.name, args.program, args.time_limit or "", args.budget or "", own_key=args.own_key
+        )
+    role = args.role or args.name
+    load_role(role_path(context.home, role))
+    context.with_store(lambda store: Agents(store).add(args.name, role, context.now))
     make_folder(context.home.workspace(args.name))
     context.poke()
     note(f"Added {args.name}. Its folder: {context.home.agent(args.name)}")
@@ -179,13 +200,54 @@ def message(args: argparse.Namespace) -> int:
         async with store.transaction():
             letter = Letter(agent.name, PERSON, " ".join(args.text), priority, context.now)
             await store.letters.put(letter)
-            if load_role(role_path(context.home, agent.role)).works:
+            role = load_role(role_path(context.home, agent.role))
+            if role.works or role.command:
                 await store.timers.hasten(timer)
 
     context.with_store(write)
     context.poke()
     later = "" if holder_of(context.home) else " No daemon runs: it is read after the next 'nudge run'."
     note(f"In the inbox of {args.name}.{later}")
+    return 0
+
+
+def busy_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+    parser.add_argument("--for", dest="span", default="1h", metavar="TIME", help="for how long at most (default: 1h)")
+
+
+def busy(args: argparse.Namespace) -> int:
+    """Say that an agent you run yourself is at work: its idle checks wait until 'nudge agent idle', or that long."""
+    from nudge.durations import parse_duration
+
+    return _at_work(args, parse_duration(args.span))
+
+
+def idle_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="the agent's name")
+
+
+def idle(args: argparse.Namespace) -> int:
+    """Say that an agent you run yourself has nothing to do from now on: its idle checks count from here."""
+    return _at_work(args, 0)
+
+
+def _at_work(args: argparse.Namespace, span: int) -> int:
+    from nudge.queue.agents import IDLE_SINCE, Agents
+
+    context = Context(args)
+    until = Instant(context.now + span)
+
+    async def write(store: SqlStore) -> None:
+        await Agents(store).get(args.name)
+        await store.records.set(args.name, IDLE_SINCE, until)
+
+    context.with_store(write)
+    note(
+        f"{args.name} is busy until {clock_time(until, context.zone, context.now)}."
+        if span
+        else f"{args.name} is idle."
+    )
     return 0
 
 

@@ -10,7 +10,7 @@ from nudge.cli import budget_text
 from nudge.cli.budget_text import history_line
 from nudge.cli.context import Context
 from nudge.cli.render import out, out_json
-from nudge.errors import UsageError
+from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.spending.budgets import Budgets, day_meter, every_day
 from nudge.spending.money import parse_money
 from nudge.spending.store import DaySpent
@@ -27,9 +27,11 @@ def meter(args: argparse.Namespace) -> int:
 
     nudge budget              the meter, the state, and when it refreshes
     nudge budget --detail     with dollars, tokens and models
+
+    The exit code is 6 while the agent is asleep or stopped.
     """
-    budget_text.show(args, Context(args), detail=args.detail)
-    return 0
+    status = budget_text.show(args, Context(args), detail=args.detail)
+    return 0 if status.state.may_go_on else BudgetExhaustedError.exit_code
 
 
 MOST_DAYS = 3660

@@ -45,6 +45,7 @@ class _Client:
         self._colour = context.colour
         self._prompt = Prompt(sys.stdin, sys.stdout, colour=self._colour, history=context.home.chat_history)
         self._last = 0
+        self._draft = ""
         self._lost: NudgeError | None = None
 
     def run(self) -> int:
@@ -75,7 +76,11 @@ class _Client:
     def _listen(self) -> None:
         try:
             while True:
-                self._show(self._heard({"after": self._last, "wait": _WAIT_SECONDS}))
+                heard = self._heard({"after": self._last, "wait": _WAIT_SECONDS, "draft": self._draft})
+                self._show(heard)
+                self._draft = str(heard.get("draft", "")) if not heard["messages"] else ""
+                if self._draft:
+                    self._prompt.preview(self._draft)
         except NudgeError as error:
             self._lost = error
             self._prompt.write("The daemon has stopped. Press Enter.\n")

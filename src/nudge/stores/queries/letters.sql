@@ -10,13 +10,37 @@ RETURNING id
 -- name: letters_unread
 SELECT * FROM letters
 WHERE agent = :agent AND read_at IS NULL AND priority <= :up_to
+  AND (CAST(:free_at AS BIGINT) IS NULL OR taken_until IS NULL OR taken_until <= :free_at)
 ORDER BY priority, id LIMIT :limit
 
 -- name: letters_count_unread
 SELECT COUNT(*) AS n FROM letters WHERE agent = :agent AND read_at IS NULL
 
 -- name: letters_mark_read
-UPDATE letters SET read_at = :now WHERE id = :id AND read_at IS NULL
+UPDATE letters SET read_at = :now, taken_until = NULL
+WHERE id = :id AND read_at IS NULL AND (CAST(:count AS BIGINT) IS NULL OR count = :count)
+
+-- name: letters_take
+UPDATE letters SET taken_until = :until, takes = takes + 1, taken_count = count
+WHERE id = :id AND read_at IS NULL AND (taken_until IS NULL OR taken_until <= :now)
+RETURNING *
+
+-- name: letters_acknowledge
+UPDATE letters SET read_at = CASE WHEN count = taken_count THEN :now ELSE NULL END, taken_until = NULL, taken_count = 0
+WHERE id = :id AND takes = :takes AND taken_count > 0 AND read_at IS NULL
+
+-- name: letters_give_back
+UPDATE letters SET taken_until = :until, taken_count = 0
+WHERE id = :id AND takes = :takes AND taken_count > 0 AND read_at IS NULL
+
+-- name: letters_put_off
+UPDATE letters SET taken_until = :until, takes = takes + 1, taken_count = 0 WHERE id = :id AND read_at IS NULL
+
+-- name: letters_taken
+SELECT * FROM letters WHERE agent = :agent AND read_at IS NULL AND taken_count > 0 ORDER BY taken_until DESC, id
+
+-- name: letters_next_free
+SELECT MIN(taken_until) AS at FROM letters WHERE agent = :agent AND read_at IS NULL AND taken_until > :now
 
 -- name: letters_put_back
 UPDATE letters SET read_at = NULL

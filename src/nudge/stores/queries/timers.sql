@@ -33,6 +33,9 @@ DELETE FROM timers WHERE agent = :agent AND key = :key
 -- name: timers_hurry
 UPDATE timers SET due_at = :latest WHERE attempts > 0 AND due_at > :latest
 
+-- name: timers_hurry_of_agent
+UPDATE timers SET due_at = :latest WHERE agent = :agent AND attempts > 0 AND due_at > :latest
+
 -- name: timers_cancel_all
 DELETE FROM timers WHERE agent = :agent
 
@@ -58,6 +61,13 @@ GROUP BY lane ORDER BY 2, 1 LIMIT :limit
 
 -- name: timers_next_due_of_agent
 SELECT MIN(due_at) AS due_at FROM timers WHERE agent = :agent AND due_at > :after
+
+-- name: timers_next_by_kind
+SELECT kind, MIN(due_at) AS due_at FROM timers WHERE agent = :agent GROUP BY kind
+
+-- name: timers_held_until
+SELECT MIN(l.until) AS until FROM timers t JOIN lanes l ON l.lane = t.lane
+WHERE t.agent = :agent AND t.due_at <= :now AND l.until > :now AND l.until <= :horizon
 
 -- name: timers_due_in_lane
 SELECT * FROM timers WHERE lane = :lane AND due_at <= :now ORDER BY due_at, key LIMIT :limit

@@ -1,0 +1,161 @@
+"""The worker's process: visits agents for their workflows, sends pokes, serves metrics, drains when told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from secrets import token_hex
+
+from temporalio.client import Client
+from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.worker import Worker
+
+from nudge.clock import Clock, SystemClock
+from nudge.daemon.assemble import Daemon, Options, Ports
+from nudge.daemon.channel import channel_of
+from nudge.daemon.visits import Visits
+from nudge.daemon.world import options_of, ports_of
+from nudge.errors import StoreError
+from nudge.fleet.activities import GRACE, Activities
+from nudge.fleet.connection import Server, connect, ensure_search_attributes
+from nudge.fleet.metrics import Metrics
+from nudge.fleet.pokes import PokeSender
+from nudge.fleet.rules import sweep_id
+from nudge.fleet.tables import Fleet, FleetTable, require_server
+from nudge.fleet.workflows import AgentWorkflow, SweepStart, SweepWorkflow
+from nudge.home.config import Config
+from nudge.instants import MINUTE, Instant
+from nudge.queue.dispatch import EarlyWakes
+from nudge.stores.open import open_store
+
+log = logging.getLogger("nudge.fleet")
+
+CONCURRENCY = 16
+SWEEP_SECONDS = 60.0
+CACHED_WORKFLOWS = 200
+"""Workflows that stay in a worker's memory. The others sleep on the server alone."""
+STICKY_SECONDS = 1.0
+"""How long a dead worker's workflows wait for it before another takes them."""
+DRAIN_SECONDS = 20.0
+COUNT_SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    concurrency: int = CONCURRENCY
+    sweep_seconds: float = SWEEP_SECONDS
+
+
+async def serve(config: Config, server: Server, options: WorkerOptions, said: Callable[[str], None]) -> int:
+    """Work for the fleet until a signal comes."""
+    clock = SystemClock()
+    require_server(config.database_url)
+    store = await open_store(config.database_url, connections=options.concurrency + 4)
+    try:
+        fleet = await FleetTable(store).require()
+        client = await connect(server)
+        await ensure_search_attributes(client)
+        ports = ports_of(config, store, clock, channel_of(config, clock))
+        stop = _signals()
+        try:
+            async with working(ports, options_of(config, token_hex(8)), client, fleet, options):
+                said(f"Working for the fleet on {client.service_client.config.target_host}, queue {fleet.task_queue}.")
+                await stop.wait()
+                said("Draining: what runs now is finished.")
+        finally:
+            await ports.channel.close()
+            if ports.model:
+                await ports.model.close()
+    finally:
+        await store.close()
+    await clock.sleep(0.5)  # the SDK's threads end on their own time, and a process that ends under them may crash
+    return 0
+
+
+@asynccontextmanager
+async def working(
+    ports: Ports, options: Options, client: Client, fleet: Fleet, wanted: WorkerOptions
+) -> AsyncIterator[Activities]:
+    """A worker that works while the block runs, then drains."""
+    clock = ports.clock
+    daemon = Daemon(ports, options)
+    await daemon.spending.budgets.take_over(options.plan, clock.now())
+    visits = Visits(daemon, options.owner)
+    daemon.spending.on_timers = visits.poke
+    runtime = client.service_client.config.runtime
+    metrics = Metrics(runtime.metric_meter) if runtime else Metrics()
+    table = FleetTable(ports.store)
+    activities = Activities(daemon, visits, table, client, fleet.task_queue, fleet.spread, metrics)
+    worker = Worker(
+        client,
+        task_queue=fleet.task_queue,
+        workflows=[AgentWorkflow, SweepWorkflow],
+        activities=[activities.visit, activities.sweep],
+        max_concurrent_activities=wanted.concurrency,
+        max_cached_workflows=CACHED_WORKFLOWS,
+        sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_SECONDS),
+        graceful_shutdown_timeout=timedelta(seconds=DRAIN_SECONDS),
+        identity=f"nudge-{options.owner}",
+    )
+    beside = [
+        PokeSender(ports.store, clock, client, fleet.task_queue, fleet.spread).run(),
+        EarlyWakes(ports.store, clock, visits.poke).run(),
+        _count(table, metrics, clock),
+    ]
+    async with worker:
+        await ensure_sweep(client, fleet.task_queue, wanted.sweep_seconds)
+        tasks = [asyncio.create_task(one) for one in beside]
+        try:
+            yield activities
+        finally:
+            visits.stop()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def ensure_sweep(client: Client, task_queue: str, every_seconds: float) -> None:
+    """There is one sweep for all workers of a queue."""
+    try:
+        await client.start_workflow(
+            SweepWorkflow.run, SweepStart(every_seconds), id=sweep_id(task_queue), task_queue=task_queue
+        )
+    except WorkflowAlreadyStartedError:
+        log.debug("the sweep runs already")
+
+
+async def _count(table: FleetTable, metrics: Metrics, clock: Clock) -> None:
+    while True:
+        now = clock.now()
+        try:
+            metrics.looked(
+                await table.counts(now, Instant(now - GRACE)),
+                now,
+                results=await table.results_since(Instant(now - 5 * MINUTE)),
+                states=await table.spending_states(),
+                holds=await table.holds_open(now),
+            )
+        except StoreError as error:
+            log.debug("nothing to count: %s", error)
+        await clock.sleep(COUNT_SECONDS)
+
+
+def _signals() -> asyncio.Event:
+    """The first signal drains, the second ends at once: that loses no more than a kill does, which is nothing."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def came(which: signal.Signals) -> None:
+        if stop.is_set():
+            os._exit(128 + which)
+        stop.set()
+
+    for which in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(which, came, which)
+    return stop

@@ -1,2 +1,0 @@
-def is_help(said: str) -> bool:
-    return "not alone" in said

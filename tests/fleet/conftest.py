@@ -1,0 +1,138 @@
+"""A real Temporal server and a real PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from temporalio.client import Client
+
+from nudge.clock import SystemClock
+from nudge.daemon.assemble import Options, Ports
+from nudge.fleet.activities import Activities
+from nudge.fleet.adoption import adopt
+from nudge.fleet.connection import Server, connect, ensure_search_attributes
+from nudge.fleet.dev_server import DevServer
+from nudge.fleet.rules import workflow_id
+from nudge.fleet.tables import FleetTable
+from nudge.fleet.worker import WorkerOptions, working
+from nudge.home.prices import load_prices
+from nudge.instants import SECOND, Instant
+from nudge.queue.agents import Agent
+from nudge.queue.firing import Firing
+from nudge.queue.outcomes import Outcome, Result
+from nudge.queue.timers import Timer
+from nudge.stores.open import open_store
+from nudge.stores.store import SqlStore
+from nudge.testing import RecordingChannel
+from nudge.testing.life import Texts
+
+NOTE = "note"
+PATIENCE = 60.0
+_queues = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def temporal() -> Iterator[DevServer]:
+    """One server for all tests of this process: each test has a task queue of its own."""
+    with tempfile.TemporaryDirectory(prefix="nudge-temporal") as folder:
+        server = DevServer(Path(folder))
+        asyncio.run(server.start())
+        yield server
+        server.stop()
+
+
+@dataclass
+class World:
+    """A home's store, its fleet and its workers. `note` timers are handled by `handled`."""
+
+    url: str
+    server: DevServer
+    store: SqlStore
+    client: Client
+    queue: str = field(default_factory=lambda: f"queue-{next(_queues)}")
+    clock: SystemClock = field(default_factory=SystemClock)
+    handled: list[tuple[str, str, Instant]] = field(default_factory=list)
+    takes: float = 0.0
+    sweep_seconds: float = 3600.0
+
+    @property
+    def table(self) -> FleetTable:
+        return FleetTable(self.store)
+
+    async def agents(self, *names: str) -> None:
+        for name in names:
+            await self.store.agents.add(Agent(name, "own", self.clock.now()))
+
+    async def adopt(self, spread: int = 0) -> int:
+        return await adopt(self.store, self.client, self.queue, spread, self.clock.now())
+
+    def note(self, agent: str, key: str, seconds: float, *, every: float | None = None) -> Timer:
+        due = Instant(self.clock.now() + round(seconds * SECOND))
+        payload: dict[str, Any] = {} if every is None else {"every": round(every * SECOND)}
+        return Timer.at(agent, key, NOTE, due, payload=payload, lane=f"{agent}/notes")
+
+    @asynccontextmanager
+    async def worker(self, name: str = "w1") -> AsyncIterator[Activities]:
+        """In this process, with a store of its own."""
+        store = await open_store(self.url)
+        fleet = await FleetTable(store).require()
+        ports = Ports(
+            store,
+            self.clock,
+            RecordingChannel(),
+            Texts({}),
+            load_prices(),
+            is_coach=lambda agent: agent.role == "coach",
+        )
+        client = await connect(Server(self.server.address))
+        try:
+            async with working(
+                ports, Options(owner=name), client, fleet, WorkerOptions(8, self.sweep_seconds)
+            ) as activities:
+                activities.daemon.dispatcher.handlers[NOTE] = self._handle
+                yield activities
+        finally:
+            await store.close()
+
+    async def _handle(self, firing: Firing) -> None:
+        await asyncio.sleep(self.takes)
+        async with firing.settle() as settlement:
+            settlement.outcome(Result.FIRED, "Done.")
+            if (every := firing.timer.payload.get("every")) is not None:
+                settlement.again(Instant(firing.timer.slot_at + every))
+        self.handled.append((firing.timer.agent, firing.timer.key, firing.timer.slot_at))
+
+    async def outcomes(self, agent: str | None = None) -> list[Outcome]:
+        return list(await self.store.outcomes.recent(agent=agent, kind=NOTE, limit=5000))
+
+    async def until(self, condition: Any, seconds: float = PATIENCE) -> None:
+        """Wait until `await condition()` is true."""
+        async with asyncio.timeout(seconds):
+            while not await condition():
+                await asyncio.sleep(0.05)
+
+    async def asleep(self, agent: str) -> bool:
+        """Whether the agent has been visited and sleeps again."""
+        member = await self.table.member(agent)
+        return member is not None and member.visited_at is not None and (member.wakes_at or 0) > self.clock.now()
+
+    def workflow(self, agent: str) -> Any:
+        return self.client.get_workflow_handle(workflow_id(self.queue, agent))
+
+
+@pytest.fixture
+async def world(postgres_url: str, temporal: DevServer) -> AsyncIterator[World]:
+    async with AsyncExitStack() as stack:
+        store = await open_store(postgres_url)
+        stack.push_async_callback(store.close)
+        client = await connect(Server(temporal.address))
+        await ensure_search_attributes(client)
+        yield World(postgres_url, temporal, store, client)
