@@ -264,7 +264,7 @@ def _restraint(facts: CoachFacts, words: str) -> str:
     if wish.kind is RestraintKind.LEFT_ALONE and wish.duration is None:
         return (
             "Okay. I'll be quiet until you write again: no messages, no briefings, and your reminders wait. "
-            "After a day I'll ask once whether to go on."
+            "Any word from you ends it."
         )
     until = time_in_words(Instant(facts.now + (wish.duration or 0)), facts.now, targets.zone)
     return {
