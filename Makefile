@@ -50,6 +50,7 @@ test: dev lint types unit  ## linters, types and all tests, on SQLite and a real
 
 unit: dev
 	@scripts/clients tests/clients
+	@scripts/browser
 	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
 
 clients: dev  ## coding agents from npm through the gateway, also those that 'make test' leaves out

@@ -13,6 +13,7 @@ from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger, signature
 from nudge.attention.reserve import PING
 from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
+from nudge.attention.welcome import Cell, Learned, Place
 from nudge.errors import NaiveDatetimeError
 from nudge.instants import DAY, HOUR, MINUTE, Instant, parse_rfc3339
 
@@ -88,6 +89,9 @@ def test_silent_beats_everything(rule: Rule, case: tuple[Attention, Instant], ca
     assert decide(case[0], replace(candidate, allow_ping=False), NOW) == Refuse(Rule.SILENT)
 
 
+UNWELCOME = tuple(Cell("sleep", Place(hour), unwelcome=9_000_000, at=NOW) for hour in range(24))
+
+
 def everything(*without: Rule) -> tuple[Attention, Candidate]:
     """A state and candidate to which every rule objects but those in `without`."""
     off = set(without)
@@ -102,7 +106,9 @@ def everything(*without: Rule) -> tuple[Attention, Candidate]:
         repeats=RepeatLedger() if Rule.REPEATED in off else RepeatLedger().remember("sleep", SAID, NOW),
         bedtime_sent=0 if Rule.BEDTIME_LIMIT in off else 3,
         self_quiet_until=None if Rule.SELF_QUIET in off else later(60),
+        care_until=None if Rule.CARE in off else later(60),
         preferences=() if Rule.PREFERENCE in off else ("Don't message me about sleep",),
+        learned=None if Rule.UNWELCOME in off else Learned(UNWELCOME),
     )
     candidate = Candidate(
         Kind.BEDTIME,
@@ -124,6 +130,7 @@ def test_the_first_objection_in_the_order_decides() -> None:
     assert [rule.value for rule in order] == [
         "silent-task",
         "preference",
+        "care",
         "quiet-hours",
         "quiet-mode",
         "left-alone",
@@ -133,6 +140,7 @@ def test_the_first_objection_in_the_order_decides() -> None:
         "bedtime-limit",
         "one-per-run",
         "busy",
+        "unwelcome",
         "bucket-empty",
         "bucket-reserved",
     ]

@@ -15,11 +15,13 @@ from typing import Any
 
 import pytest
 
+from nudge.attention.welcome import Cell, Place
 from nudge.clock import SystemClock
+from nudge.inline import run_inline
 from nudge.instants import HOUR, Instant
 from nudge.progress.guard import Guard
 from nudge.progress.store import Session, SessionStatus
-from nudge.stores.open import open_store
+from nudge.stores.open import open_sqlite, open_store
 from nudge.testing import FakeAnthropic
 from nudge.worker.questions import Question, QuestionKind
 from tests.cli.cli import Cli, until
@@ -139,8 +141,16 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     off = Cli(folder / "off")
     off("init")
     (off.home / "nudge.toml").write_text('[attention]\nping_budget = "off"\n')
+    found["nudge-attention"] = [_learned(cli)]
     found["nudge-ping-budget"] = [cli.json("ping-budget"), off.json("ping-budget")]
     return found | _snapshots(cli) | _sessions(cli) | _simulate(cli)
+
+
+def _learned(cli: Cli) -> Any:
+    store = open_sqlite(str(cli.home / "nudge.db"))
+    run_inline(store.welcomes.put("coach", Cell("morning", Place(10), unwelcome=3_000_000, at=SystemClock().now())))
+    run_inline(store.close())
+    return cli.json("attention")
 
 
 def _add_reminders(cli: Cli) -> list[Any]:

@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from nudge.clock import SystemClock
-from nudge.instants import to_datetime, zone_of
+from nudge.inline import run_inline
+from nudge.instants import HOUR, Instant, to_datetime, zone_of
+from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
+from nudge.stores.open import open_sqlite
+from nudge.stores.store import SqlStore
 from tests.cli.cli import NUDGE, Cli, CliHere, until
 
 ROLE = "name: monitor\nkind: worker\ndescription: Watches CI.\n"
@@ -213,3 +217,18 @@ def test_busy_and_idle_say_when_the_idle_time_begins(monitor: CliHere) -> None:
     assert "busy until" in monitor("agent", "busy", "monitor", "--for", "2h").stderr
     assert "idle" in monitor("agent", "idle", "monitor").stderr
     monitor("agent", "idle", "nobody", code=3)
+
+
+def test_a_plan_window_that_is_used_up_is_shown_and_lets_nobody_start(monitor: CliHere) -> None:
+    async def fill(store: SqlStore) -> None:
+        window = PlanWindow("5h", 100, Instant(SystemClock().now() + HOUR), used_up=True)
+        await store.records.set("monitor", PLAN_WINDOWS, (window,))
+
+    monitor("agent", "message", "monitor", "one")
+    store = open_sqlite(str(monitor.home / "nudge.db"))
+    run_inline(fill(store))
+    run_inline(store.close())
+    assert "Plan, 5 hours: 100% used, begins again" in monitor("budget", "--agent", "monitor", code=6).stdout
+    (shown,) = monitor.json("budget", "--agent", "monitor", code=6)["plan_windows"]
+    assert (shown["name"], shown["percent"], shown["used_up"]) == ("5h", 100, True)
+    monitor("inbox", "monitor", "--take", code=6)

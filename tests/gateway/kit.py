@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.clock import SystemClock
-from nudge.gateway.app import Gateway, GatewayOptions
-from nudge.gateway.server import bound, serving
+from nudge.daemon.listening import bound
+from nudge.gateway.app import Gateway, GatewayOptions, serving
 from nudge.gateway.upstream import Upstreams
 from nudge.home.prices import load_prices
 from nudge.queue.agents import Agent

@@ -232,7 +232,7 @@ def test_a_gateway_does_not_call_itself(cli: Cli) -> None:
 
 
 def _free_port() -> int:
-    from nudge.gateway.server import bound
+    from nudge.daemon.listening import bound
 
     with bound("127.0.0.1", 0) as listener:
         return int(listener.getsockname()[1])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nudge.errors import UsageError
 from nudge.instants import Instant
 from nudge.queue.agents import Agent
-from nudge.queue.following import CHANGE, FEED, OUTCOME, Following, Mark, Place, Step
+from nudge.queue.following import CHANGE, FEED, MESSAGE, OUTCOME, Following, Mark, Place, Step
 from nudge.queue.outcomes import FeedLine, Outcome, Result, StateChange
 from nudge.simulation.virtual_time import VirtualClock
 from nudge.stores.store import SqlStore
@@ -137,13 +137,15 @@ def test_numbers_in_any_order_are_seen_once_each(order: list[int], leaves: int) 
     assert mark == Mark(29)
 
 
-@pytest.mark.parametrize("text", ["", "1", "1.2", "a.b.c", "1.2.3.4", "1.2.-3", "9" * 5000, "1_2_3.4", "1.2.3\n"])
+@pytest.mark.parametrize(
+    "text", ["", "1", "1.2", "a.b.c", "1.2.3", "1.2.3.4.5", "1.2.3.-4", "9" * 5000, "1_2_3.4", "1.2.3.4\n"]
+)
 def test_what_is_no_place_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         Place.parse(text)
 
 
-@pytest.mark.parametrize("log", [FEED, OUTCOME, CHANGE])
+@pytest.mark.parametrize("log", [FEED, OUTCOME, CHANGE, MESSAGE])
 def test_a_place_survives_as_text(log: str) -> None:
     place = Place().seen(log, 7, gaps=True).seen(log, 3, gaps=True)
     assert Place.parse(str(place)) == place

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,11 @@ from nudge.errors import ConfigError
 from nudge.instants import HOUR, MINUTE, Instant, to_datetime
 from nudge.simulation.person import (
     PING,
+    Mood,
     Profile,
     Reaction,
     Replies,
+    Stay,
     answer_to,
     day_of,
     is_awake,
@@ -115,3 +117,26 @@ def test_a_broken_file_names_line_and_field(text: str, says: str, tmp_path: Path
 def test_hours_may_go_over_midnight() -> None:
     late = Reaction("awake", 5, 22, 4)
     assert [hour for hour in range(24) if late.comes_at(hour)] == [0, 1, 2, 3, 22, 23]
+
+
+def test_a_mood_changes_how_they_answer_at_its_hours_and_to_its_topics() -> None:
+    replies = Replies(
+        0.5, texts=("ok",), moods=(Mood(0.9, topics=("bedtime",), texts=("night",)), Mood(0.1, 22, 6, (0, 1)))
+    )
+    monday_night, wednesday_noon = datetime(2026, 2, 16, 23, tzinfo=TORONTO), datetime(2026, 2, 18, 12, tzinfo=TORONTO)
+    assert replies.to("morning", wednesday_noon) == (0.5, ("ok",))
+    assert replies.to("morning", monday_night) == (0.1, ("ok",))
+    assert replies.to("bedtime", monday_night) == (0.9, ("night",))
+
+
+def test_a_traveller_lives_by_the_clock_of_where_they_are() -> None:
+    traveller = Profile("t", stays=(Stay(3, "Asia/Tokyo"), Stay(5, "America/Toronto")))
+    zones = [str(traveller.zone_on(number, TORONTO)) for number in range(1, 7)]
+    assert zones == ["America/Toronto"] * 2 + ["Asia/Tokyo"] * 2 + ["America/Toronto"] * 2
+
+
+def test_a_stay_in_no_zone_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "me.yaml"
+    file.write_text("stays:\n  - {day: 2, timezone: Nowhere/Land}\n")
+    with pytest.raises(ConfigError, match="Nowhere/Land"):
+        load_person(str(file))

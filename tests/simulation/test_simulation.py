@@ -155,3 +155,13 @@ async def test_reminders_that_meet_at_one_instant_end_the_day_and_each_is_read(t
     fired = [event for event in ended if event.kind == "reminder"]
     assert len(fired) == 47 + 95 + 191 + 4
     assert 200 < len(read) <= len(fired)  # those of the quiet hours are read once, in the morning
+
+
+def test_in_five_weeks_of_a_busy_person_less_is_unwanted_and_no_less_is_welcome(tmp_path: Path) -> None:
+    request = Request(Home(tmp_path / "none"), 35, FIRST, person="busy-week", environment={}, now=NOON)
+    with simulations(request) as lives:
+        off, on = (summarise(lives.run({"learning": learning})) for learning in ("off", "on"))
+    assert on.unwanted <= off.unwanted * 0.6
+    assert on.welcome >= off.welcome
+    assert on.rules["unwelcome"] > 0
+    assert "unwelcome" not in off.rules

@@ -15,6 +15,7 @@ from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.spending.budgets import SpendingPlan
 from nudge.spending.lifecycle import SpendingState
+from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
 from nudge.testing import Life, ScriptedCommands, live
 from nudge.worker.command_rules import (
     LONGEST_ARGUMENT,
@@ -423,3 +424,34 @@ def test_letters_of_an_agent_that_nobody_runs_wait() -> None:
         return life.clock.now()
 
     live(scenario, START)
+
+
+def test_a_session_that_meets_the_end_of_a_plan_window_is_resumed_once_at_its_reset() -> None:
+    ends = (CommandRan(Ran(Ending.EXITED, 1, "Limit reached.\n"), "5f-1"), 0)
+    program = ScriptedCommands(LINE, *ends)
+
+    async def scenario(life: Life) -> None:
+        resets_at = Instant(life.clock.now() + 3 * HOUR)
+
+        async def work(job: CommandJob) -> None:
+            if len(program.jobs) == 1:
+                window = PlanWindow("5h", 100, resets_at, used_up=True)
+                await life.store.records.set(AGENT, PLAN_WINDOWS, (window,))
+
+        program.before_end = work
+        await hire(life)
+        await write(life, "Fix the login.")
+        await life.passes(hours=1)
+        await write(life, "Something else.")
+        await life.passes(hours=1, minutes=59)
+        assert told(program) == ["Fix the login."]
+        await life.passes(minutes=2)
+        assert told(program) == ["Fix the login.", RESUMING, "Something else."]
+        await life.passes(days=2)
+        assert len(program.jobs) == 3
+        feed = [line.text for line in await life.store.feed.recent(agent=AGENT, limit=100)]
+        assert feed.count(RESUMING) == 1
+        assert feed.count("Agent paused until its plan's window begins again") == 1
+        assert not await life.store.letters.unread(AGENT)
+
+    live(scenario, START, programs={AGENT: program})

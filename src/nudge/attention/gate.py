@@ -9,9 +9,23 @@ from datetime import date, time
 from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
 from nudge.attention.quiet import Person, PersonOf
+from nudge.attention.reception import sent
 from nudge.attention.repeats import RepeatLedger
-from nudge.attention.rules import Allow, Attention, Candidate, Decision, Defer, Kind, Refuse, Rule, Takes, decide
+from nudge.attention.rules import (
+    Allow,
+    Attention,
+    Candidate,
+    Decision,
+    Defer,
+    Kind,
+    Refuse,
+    Rule,
+    Takes,
+    decide,
+    learned_topic,
+)
 from nudge.attention.store import AttentionRow, AttentionStore
+from nudge.attention.welcome import Place, Waiting
 from nudge.defaults import PING_CAPACITY, PING_REFILL_MINUTES
 from nudge.instants import MINUTE, Instant, as_instant, local_date
 from nudge.queue.records import Record, instant, whole
@@ -50,6 +64,7 @@ class Gate:
         budget: bool = True,
         reserve: bool = True,
         preferences_of: PreferencesOf = lambda agent: (),
+        learning: bool = True,
     ) -> None:
         self._store = store
         self._person_of = person_of
@@ -59,6 +74,7 @@ class Gate:
         self._budget = budget
         self._reserve = reserve
         self._preferences_of = preferences_of
+        self.learning = learning
 
     def person(self, agent: str) -> Person:
         """When the agent's person lives."""
@@ -83,7 +99,10 @@ class Gate:
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
         theirs = candidate is not None and candidate.set_for_time
-        care = None if theirs else await self._store.records.get(agent, CARE)
+        care = None
+        if not theirs:
+            care = await self._store.records.get(agent, CARE)
+        learns = self.learning and candidate is not None and candidate.learned_as
         own_silence = None
         if candidate is None or candidate.own_idea:
             own_silence = await self._store.records.get(agent, SELF_QUIET)
@@ -101,6 +120,7 @@ class Gate:
             care_until=care,
             preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
             critical_used=row.budget.refill(now).critical_used,
+            learned=await self._store.welcomes.learned(agent) if learns else None,
             tz=person.zone,
         )
 
@@ -138,9 +158,19 @@ class Gate:
         if candidate.topic and candidate.signature:
             said_at = now if candidate.due_at is None else as_instant(candidate.due_at)
             await self._store.attention.remember_said(agent, candidate.topic, candidate.signature, said_at)
+        if self.learning and candidate.learned_as:
+            await self._note_sent(agent, candidate, now)
         if candidate.kind is Kind.BEDTIME:
             await self._store.attention.bedtime_sent(agent, self._night(agent, now))
         return True
+
+    async def _note_sent(self, agent: str, candidate: Candidate, now: Instant) -> None:
+        """From here on the ping waits for how it is taken."""
+        again = False
+        if candidate.kind is Kind.BEDTIME:
+            again = (await self.row(agent, now)).bedtime.in_night(self._night(agent, now)) > 0
+        place = Place.of(now, self._person_of(agent).zone)
+        await sent(self._store, agent, Waiting(learned_topic(candidate.learned_as, again=again), place, now))
 
     async def resize(self, agent: str, capacity: int, refill_minutes: int | None, now: Instant) -> PingBudget:
         """Set another capacity and, if given, another rate. What is in the bucket stays, up to the new capacity."""

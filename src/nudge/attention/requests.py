@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nudge.attention.gate import SELF_QUIET, Gate
-from nudge.attention.restraint import Requests, recognise
+from nudge.attention.reception import received, wrote
+from nudge.attention.restraint import Requests, RestraintKind, recognise
 from nudge.attention.rules import Rule
 from nudge.attention.store import AttentionStore
+from nudge.attention.welcome import Reception
 from nudge.instants import Instant
 from nudge.queue.delivery import HELD
 from nudge.queue.inbox import LETTERS
@@ -47,6 +49,8 @@ class PersonRequests:
         before = await self._lock(agent, now)
         after = before.after(restraint, said_at, now)
         await self._store.attention.conversation(agent, said_at)
+        refused = None if restraint is None or restraint.kind is RestraintKind.BACK else restraint
+        await wrote(self._store, agent, refused, said_at, now)
         await self._change(agent, before, after, now, words=text)
         return None if restraint is None or after == before else before
 
@@ -56,6 +60,8 @@ class PersonRequests:
         await self._change(agent, before, before.quiet(until), now)
         if until is None:
             await self._store.records.delete(agent, SELF_QUIET)
+        else:
+            await received(self._store, agent, Reception.REFUSED, now, now)
         return before
 
     async def no_delay(self, agent: str, now: Instant) -> None:

@@ -4,9 +4,9 @@ One pure function, used by every path that can reach the person. The rules are c
 objects decides, and is recorded:
 
     silent task → preference → trouble → quiet hours → quiet mode, "leave me alone" → the coach's own silence
-    → conversation → repeated, bedtime limit → one ping per run → busy → bucket with look-ahead reserve
+    → conversation → repeated, bedtime limit → one ping per run → busy → unwelcome → bucket with look-ahead reserve
 
-`critical` passes the last three only. A refusal costs nothing. A reply to the person is not a ping: it is free and
+`critical` passes the last four only. A refusal costs nothing. A reply to the person is not a ping: it is free and
 always goes out.
 
 What the person asked for is deferred to the end of the window that suppresses it. Everything else is dropped with its
@@ -28,6 +28,7 @@ from nudge.attention.preferences import forbids
 from nudge.attention.quiet import QuietHours
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.reserve import PING
+from nudge.attention.welcome import Learned, Timing
 from nudge.defaults import CRITICAL_A_DAY
 from nudge.instants import HOUR, MINUTE, Instant, Moment, Zone, as_instant, as_zone, rfc3339, to_datetime
 
@@ -57,6 +58,7 @@ class Rule(Enum):
     BEDTIME_LIMIT = ("bedtime-limit", "There were already three bedtime messages that night.")
     ONE_PER_RUN = ("one-per-run", "This run had already sent its one ping.")
     BUSY = ("busy", "You said you were busy.")
+    UNWELCOME = ("unwelcome", "Messages like this were not welcome at this hour.")
     BUCKET_EMPTY = ("bucket-empty", "The ping budget was used up.")
     BUCKET_RESERVED = ("bucket-reserved", "The pings left are reserved for routines.")
 
@@ -93,10 +95,12 @@ class Takes(StrEnum):
 class Allow:
     """It may go out. Take the ping only while the level is still `at_least` micro-pings; otherwise decide again.
 
-    For a claim to be critical `at_least` is the number of such pings a day instead, 0 where the person marked it."""
+    For a claim to be critical `at_least` is the number of such pings a day instead, 0 where the person marked it.
+    `learned` are the numbers of what was learned about such pings, where something was."""
 
     takes: Takes = Takes.NOTHING
     at_least: int = 0
+    learned: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -105,6 +109,7 @@ class Defer:
 
     until: Instant
     rule: Rule
+    learned: str = field(default="", repr=False, compare=False)
 
     def __repr__(self) -> str:
         return f"Defer(until {rfc3339(self.until)}, rule={self.rule!r})"
@@ -119,6 +124,7 @@ class Refuse:
     """Not at all."""
 
     rule: Rule
+    learned: str = field(default="", repr=False, compare=False)
 
 
 Decision = Allow | Defer | Refuse
@@ -136,6 +142,7 @@ class Candidate:
     `chain`: the next link of an explicit chain, which may repeat itself. So may what the person asked for.
     `about`: its words, where a preference of the person's may forbid them. Empty for what they set themselves.
     `claims_critical`: a model calls it critical. It is believed a few times a day (`CRITICAL_A_DAY`).
+    `latest`: until when it is still of use, where it may wait for a better hour.
     `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
     """
 
@@ -152,6 +159,14 @@ class Candidate:
     due_at: Moment | None = None
     about: str = ""
     claims_critical: bool = False
+    latest: Moment | None = None
+
+    @property
+    def learned_as(self) -> str:
+        """The topic under which it is learned whether such pings are welcome; "" for what the person set themselves."""
+        if self.set_for_time or self.critical or self.kind not in (Kind.HEARTBEAT, Kind.BEDTIME, Kind.BRIEFING):
+            return ""
+        return self.topic or ""
 
     @property
     def own_idea(self) -> bool:
@@ -169,8 +184,9 @@ class Attention:
     `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
     current time. `bedtime_sent` is this night's count, `critical_used` this day's. `self_quiet_until` is how long the
     coach wants to say nothing of its own; what the person asked for comes all the same. Until `care_until` nothing
-    reaches them but the reminders they set: they said that they are in trouble. `preferences` are the person's,
-    in words. Times are aware datetimes or instants, `tz` a zone or its name.
+    reaches them but the reminders they set: they said that they are in trouble. `preferences` are the person's, in
+    words. `learned` is how earlier pings were taken; without it nothing is unwelcome. Times are aware datetimes or
+    instants, `tz` a zone or its name.
     """
 
     quiet_hours: QuietHours | None = None
@@ -186,6 +202,7 @@ class Attention:
     care_until: Moment | None = None
     preferences: Sequence[str] = ()
     critical_used: int = 0
+    learned: Learned | None = None
     tz: Zone | tzinfo = UTC
 
     def __post_init__(self) -> None:
@@ -260,9 +277,36 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _held(candidate, Rule.ONE_PER_RUN, Instant(at + RUN_RECHECK))
     if state.busy_until is not None and at < (busy_until := as_instant(state.busy_until)):
         return _held(candidate, Rule.BUSY, busy_until)
+    timing = _timing(state, candidate, at)
+    numbers = "" if timing is None else timing.numbers
+    if timing is not None and timing.later is not None:
+        return Defer(timing.later, Rule.UNWELCOME, numbers)
+    if timing is not None and timing.never:
+        return Refuse(Rule.UNWELCOME, numbers)
     if state.budget is None:
-        return _FREE
-    return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at)
+        return Allow(learned=numbers)
+    return _from_bucket(state.budget, () if candidate.has_claim else state.claims, candidate, at, numbers)
+
+
+def _timing(state: Attention, candidate: Candidate, now: Instant) -> Timing | None:
+    """What was learned about such pings; None where nothing is learned. It can hold a message back, and nothing else.
+
+    A second bedtime message of a night is another topic: one may be welcome, and being pushed may not."""
+    topic = candidate.learned_as
+    if state.learned is None or not topic:
+        return None
+    again = candidate.kind is Kind.BEDTIME and state.bedtime_sent > 0
+    return state.learned.timing(
+        learned_topic(topic, again=again),
+        now,
+        as_zone(state.tz),
+        latest=None if candidate.latest is None else as_instant(candidate.latest),
+        quiet_hours=state.quiet_hours,
+    )
+
+
+def learned_topic(topic: str, *, again: bool) -> str:
+    return f"{topic} again" if again else topic
 
 
 def _held(candidate: Candidate, rule: Rule, until: Instant) -> Defer | Refuse:
@@ -278,12 +322,14 @@ def _is_repeated(state: Attention, candidate: Candidate, now: Instant) -> bool:
     return state.repeats.repeats(candidate.topic, candidate.signature, slot, as_zone(state.tz))
 
 
-def _from_bucket(budget: PingBudget, claims: Sequence[Moment], candidate: Candidate, now: Instant) -> Decision:
+def _from_bucket(
+    budget: PingBudget, claims: Sequence[Moment], candidate: Candidate, now: Instant, learned: str = ""
+) -> Decision:
     """The last rule. Its name says whether waiting for a refill is enough."""
     level = budget.level_at(now)
     at_least = budget.at_least(now, claims)
     if level >= at_least:
-        return Allow(Takes.PING, at_least)
+        return Allow(Takes.PING, at_least, learned)
     rule = Rule.BUCKET_EMPTY if level < PING else Rule.BUCKET_RESERVED
     if not candidate.asked_by_person:
         return Refuse(rule)

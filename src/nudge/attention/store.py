@@ -12,7 +12,7 @@ from nudge.instants import Instant
 from nudge.queue.store import QueueStore
 
 if TYPE_CHECKING:
-    from nudge.attention.tables import AttentionTable
+    from nudge.attention.tables import AttentionTable, WelcomeTable
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +31,5 @@ class AttentionStore(QueueStore, Protocol):
 
     @property
     def attention(self) -> AttentionTable: ...
+    @property
+    def welcomes(self) -> WelcomeTable: ...

@@ -9,10 +9,12 @@ from nudge.attention.bucket import PingBudget
 from nudge.attention.reserve import PING
 from nudge.attention.restraint import Requests
 from nudge.attention.store import AttentionRow
+from nudge.attention.welcome import HALF_LIFE, Cell, Learned, Place, Reception, Waiting
 from nudge.database import Database, Row
 from nudge.instants import DAY, Instant
 
 _FORGET_AFTER = 7 * DAY
+_FADED_AFTER = 8 * HALF_LIFE
 
 
 class AttentionTable:
@@ -85,6 +87,65 @@ class AttentionTable:
     async def said(self, agent: str, topic: str) -> dict[str, Instant]:
         rows = await self._db.all("said_of_topic", {"agent": agent, "topic": topic})
         return {row["signature"]: Instant(row["at"]) for row in rows}
+
+
+class WelcomeTable:
+    """How pings were taken. Every change is part of the caller's transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._db = database
+
+    async def learned(self, agent: str) -> Learned:
+        cells = [_cell(row) for row in await self._db.all("welcomes_of_agent", {"agent": agent})]
+        return Learned(cells, await self.waiting(agent))
+
+    async def waiting(self, agent: str) -> list[Waiting]:
+        """Newest first."""
+        rows = await self._db.all("pings_waiting_of_agent", {"agent": agent})
+        return [Waiting(row["topic"], _place(row), Instant(row["sent_at"]), bool(row["arrived"])) for row in rows]
+
+    async def sent(self, agent: str, ping: Waiting) -> None:
+        await self._db.run("pings_waiting_add", {"agent": agent, "sent_at": ping.sent_at, **_key(ping)})
+
+    async def take(self, agent: str, ping: Waiting, reception: Reception | None, now: Instant) -> bool:
+        """Count how a waiting ping was taken; None counts nothing. False if somebody has counted it before."""
+        async with self._db.transaction():
+            key = {"agent": agent, **_key(ping)}
+            taken = {"agent": agent, "topic": ping.topic, "sent_at": ping.sent_at}
+            if not await self._db.run("pings_waiting_take", taken):
+                return False
+            if reception is None:
+                return True
+            await self._db.run("welcomes_add", {**key, "at": now})
+            row = await self._db.one("welcomes_get_to_change", key)
+            assert row is not None
+            await self.put(agent, _cell(row).after(reception, now))
+            await self._db.run("welcomes_forget", {"agent": agent, "before": now - _FADED_AFTER})
+            return True
+
+    async def put(self, agent: str, cell: Cell) -> None:
+        """Replace what was counted for a topic at a place."""
+        key = {"agent": agent, **_key(cell), "at": cell.at}
+        await self._db.run("welcomes_add", key)
+        await self._db.run("welcomes_set", {**key, "welcome": cell.welcome, "unwelcome": cell.unwelcome})
+
+    async def reset(self, agent: str, topic: str = "") -> int:
+        """Forget a topic, or everything. Returns how many cells are gone."""
+        async with self._db.transaction():
+            await self._db.run("pings_waiting_reset", {"agent": agent, "topic": topic})
+            return await self._db.run("welcomes_reset", {"agent": agent, "topic": topic})
+
+
+def _key(of: Waiting | Cell) -> dict[str, int | str]:
+    return {"topic": of.topic, "hour": of.place.hour, "weekend": int(of.place.weekend)}
+
+
+def _place(row: Row) -> Place:
+    return Place(row["hour"], bool(row["weekend"]))
+
+
+def _cell(row: Row) -> Cell:
+    return Cell(row["topic"], _place(row), row["welcome"], row["unwelcome"], Instant(row["at"]))
 
 
 def _row(row: Row) -> AttentionRow:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
+from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json, painted
-from nudge.instants import Instant
+from nudge.instants import Instant, rfc3339
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
 from nudge.spending.burn import Forecast
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import format_money
+from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow, asleep_until, current
 from nudge.spending.store import DaySpent, UsageTotal
 from nudge.stores.store import SqlStore
 
@@ -87,30 +89,46 @@ async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
     return Budgets(store, context.config.spending.plan, context.config.spending.turn)
 
 
-def show(
-    args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None
-) -> SpendingStatus:
-    """Change something if there is something to change, then say how it stands."""
+def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> bool:
+    """Change something if there is something to change, then say how it stands. Whether the agent is awake."""
+
+    windows: tuple[PlanWindow, ...] = ()
 
     async def work(store: SqlStore) -> tuple[SpendingStatus, Forecast, Sequence[UsageTotal], str]:
+        nonlocal windows
         budgets = await budgets_of(store, context, args.agent)
         if change:
             await change(budgets)
         status = await budgets.status(args.agent, context.now)
+        windows = current(await store.records.get(args.agent, PLAN_WINDOWS) or (), context.now)
         totals = await store.usage.totals(args.agent, status.window_starts, status.window_ends) if detail else ()
         return status, await budgets.forecast(status, context.now), totals, budgets.plan.tier
 
     status, forecast, totals, tier = context.with_store(work)
+    awake = status.state.may_go_on and asleep_until(windows, context.now) is None
     if change:
         context.poke()
         until = clock_time(status.window_ends, context.zone, context.now)
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
-        out_json(budget_json(status, tier, totals if detail else None, context.zone, forecast))
-        return status
+        told = budget_json(status, tier, totals if detail else None, context.zone, forecast)
+        out_json({**told, "plan_windows": [_window_json(one, context) for one in windows]})
+        return awake
     for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
+    for window in windows:
+        resets = f"begins again {clock_time(window.resets_at, context.zone, context.now)}"
+        out(f"Plan, {window.title}: {window.percent}% used, {resets}.{' Asleep until then.' if window.used_up else ''}")
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
-    return status
+    return awake
+
+
+def _window_json(window: PlanWindow, context: Context) -> dict[str, Any]:
+    return {
+        "name": window.name,
+        "percent": window.percent,
+        "resets_at": rfc3339(window.resets_at, context.zone),
+        "used_up": window.used_up,
+    }

@@ -34,6 +34,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
         "status": Command("status", "show what the daemon is doing, and what is wrong"),
+        "web": Command("web", "show the web page of this home"),
         "stop": Command("stop", "stop the daemon gracefully"),
         "doctor": Command("doctor", "check the whole set-up; --fix repairs what it can"),
     },
@@ -96,6 +97,11 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
     },
     "Attention": {
         "ping-budget": Command("ping_budget", "show how many unasked messages are left"),
+        "attention": Group(
+            "show what the coach has learned about when to speak",
+            {"reset": Command("attention", "forget what was learned, about one topic or all", "reset")},
+            bare=Command("attention", "show which messages are welcome at which hour", "show"),
+        ),
     },
     "Spending": {
         "budget": Group(

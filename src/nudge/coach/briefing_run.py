@@ -92,7 +92,8 @@ class Briefings:
                     settlement.feed("missed", f"Missed the {PLANS[kind].title}.")
                 await self._go_on(settlement, kind)
             return
-        candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot)
+        latest = Instant(slot + PLANS[kind].too_late)
+        candidate = Candidate(Kind.BRIEFING, asked_by_person=True, topic=kind.value, due_at=slot, latest=latest)
         objection = await self._pings.objection(agent, candidate, now)
         opens = kind is not Briefing.WEEKLY_REVIEW or await self._opens_the_day(agent, slot, now)
         text = await self._words(firing, kind) if opens and objection is None else ""

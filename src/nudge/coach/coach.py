@@ -36,6 +36,8 @@ from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
 from nudge.coach.redact import PURGE, Redaction
 from nudge.coach.review_guide import ReviewGuide
 from nudge.coach.review_talk import TIMEOUT, ReviewTalk
+from nudge.coach.rhythm import KIND as RHYTHM
+from nudge.coach.rhythm import RhythmWatch
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
 from nudge.coach.wishes import carry_out
@@ -120,6 +122,8 @@ class Coach:
         self.background = Background(store, self.facts, gate, answering, self.pings, governors.reminders)
         self.housekeeping = Housekeeping(store, documents, self.facts, self.briefings, self.pings, outside)
 
+        self.rhythm = RhythmWatch(store, documents, self.pings)
+
     def handlers(self) -> Mapping[str, Handler]:
         """Who handles which kind of timer."""
         return {
@@ -140,6 +144,7 @@ class Coach:
             PULL: self.housekeeping.pull,
             ALIVE: self.housekeeping.report_alive,
             PURGE: self.redaction.purge,
+            RHYTHM: self.rhythm.look,
         }
 
     async def start(self, agent: str, now: Instant) -> None:
@@ -148,6 +153,10 @@ class Coach:
         async with self.store.transaction():
             await self.heartbeat.ensure(agent, now)
             await self.housekeeping.ensure(agent, now)
+            if self.gate.learning:
+                await self.rhythm.ensure(agent, now)
+            else:
+                await self.store.timers.cancel(agent, RHYTHM)
 
     async def post_reminder(self, message: Message) -> int:
         """A reminder to the person is part of the conversation: nobody says it twice, and "done" makes sense."""

@@ -95,16 +95,16 @@ class Pings:
         """The bucket as it is; None where the ping budget is off."""
         return (await self._gate.state(agent, now)).budget
 
-    async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> bool:
-        """Inside the settlement: the gate's decision and, if it allows, the debit; otherwise the outcome says why not.
+    async def admit(self, settlement: Settlement, candidate: Candidate, now: Instant) -> Allow | None:
+        """Inside the settlement: the gate's permission, with the debit; without it, the outcome says why not.
 
         Both happen in the transaction that writes the message, so that nothing can come between them.
         """
         decision = await self._gate.admit(settlement.timer.agent, candidate, now)
         if isinstance(decision, Allow):
-            return True
+            return decision
         note_objection(settlement, decision)
-        return False
+        return None
 
     async def _waited_for(self, settlement: Settlement) -> str:
         """Why it is late, if a rule has put it off."""
@@ -122,7 +122,8 @@ class Pings:
         if is_blank(text) or says_nothing(text):
             settlement.outcome(Result.SUPPRESSED, NOTHING_TO_SAY)
             return False
-        if not await self.admit(settlement, ping.candidate, now):
+        allowed = await self.admit(settlement, ping.candidate, now)
+        if allowed is None:
             return False
         agent = settlement.timer.agent
         await self._delivery.post(
@@ -140,17 +141,22 @@ class Pings:
         )
         await self._store.conversations.add(Saying(agent, now, "assistant", text, ping.kind))
         reason = " ".join(part for part in (ping.reason, await self._waited_for(settlement)) if part)
-        settlement.outcome(fired(settlement), reason, text=text, **detail)
+        settlement.outcome(fired(settlement), reason, text=text, **_learned(allowed.learned), **detail)
         return True
 
 
 def note_objection(settlement: Settlement, objection: Objection) -> None:
     """The outcome of what may not be said: later, or not at all."""
-    rule = objection.rule
+    rule, learned = objection.rule, _learned(objection.learned)
     if isinstance(objection, Defer):
-        settlement.defer(objection.until, rule.sentence, rule=rule.value)
+        settlement.defer(objection.until, rule.sentence, rule=rule.value, **learned)
     else:
-        settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value)
+        settlement.outcome(Result.SUPPRESSED, rule.sentence, rule=rule.value, **learned)
+
+
+def _learned(numbers: str) -> dict[str, Any]:
+    """The numbers behind a decision, for whoever asks why."""
+    return {"learned": numbers} if numbers else {}
 
 
 def fired(settlement: Settlement) -> Result:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from datetime import time
 
 from nudge.attention.preferences import stem
+from nudge.attention.reception import pressed
+from nudge.attention.welcome import Reception
 from nudge.coach.actions import LONGEST_SNOOZE, UpdateGoals
 from nudge.coach.facts import PRESSED
 from nudge.coach.goals import TODAY, Goal, Goals
@@ -133,6 +135,7 @@ _LOOK_BACK = 50
 
 _WHAT = r"(r-[0-9a-z]{6}|nudge)"
 _PRESSED = re.compile(rf"(done|skip):{_WHAT}|(snooze):{_WHAT}:([0-9]{{1,4}}[mhd])")
+_RECEPTIONS = {"done": Reception.DONE, "snooze": Reception.SNOOZED, "skip": Reception.SKIPPED}
 _ID = re.compile(r"r-[0-9a-z]{6}")
 
 
@@ -217,6 +220,7 @@ class Buttons:
     async def _do_nudge(self, message: Message, verb: str, length: int, now: Instant) -> str:
         """Under something the coach said by itself: note that it is done, or hear it once more, or let it go."""
         agent = message.agent
+        await pressed(self._store, agent, _RECEPTIONS[verb], message.created_at, now)
         if verb == "snooze":
             await self._store.timers.set(say_again_timer(message, Instant(now + length)))
             return f"Again in {format_duration(length)}."

@@ -20,6 +20,7 @@ from nudge.reminders.text import literal
 from nudge.reminders.timing import read_duration, schedule_from
 from nudge.spending.budgets import wake_timer
 from nudge.spending.money import parse_money
+from nudge.text import short
 from nudge.worker.loop import RunOptions
 from nudge.worker.sessions import PERSON, Sessions, Task, work_timer
 
@@ -245,4 +246,5 @@ class Acting:
 
     def _timed(self, timed: Timed) -> dict[str, Any]:
         reminder = timed.reminder
-        return {"ok": True, **timed.public(self._zone(reminder.agent)), "id": reminder.id, "title": reminder.title}
+        title = short(reminder.name or reminder.message)
+        return {"ok": True, **timed.public(self._zone(reminder.agent)), "id": reminder.id, "title": title}

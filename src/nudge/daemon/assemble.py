@@ -98,6 +98,7 @@ class Options:
     refill_minutes: int = PING_REFILL_MINUTES
     ping_budget: bool = True
     reserve: bool = True
+    learning: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
     help_lines: tuple[str, str] = ("", "")
     plan: SpendingPlan = field(default_factory=SpendingPlan)
@@ -127,6 +128,7 @@ class Daemon:
             budget=options.ping_budget,
             reserve=options.reserve,
             preferences_of=self.documents.preferences,
+            learning=options.learning,
         )
         self.spending = Spending(
             store,

@@ -6,10 +6,14 @@ from __future__ import annotations
 import json
 import socket
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nudge.errors import DaemonUnreachableError, NotFoundError, NudgeError, UsageError
 from nudge.home.folder import foreign
+
+if TYPE_CHECKING:
+    from asyncio import StreamReader, StreamWriter
+    from collections.abc import AsyncIterator
 
 
 class _NobodyError(DaemonUnreachableError):
@@ -40,17 +44,7 @@ def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None
         ) from None
     except OSError:
         raise _NobodyError(next_step="Start it with 'nudge run'.") from None
-    header, _, payload = received.partition(b"\r\n\r\n")
-    if b"transfer-encoding: chunked" in header.lower():
-        payload = _unchunked(payload)
-    try:
-        answer = json.loads(payload)
-        code = int(header.split(b" ", 2)[1])
-    except (ValueError, IndexError):
-        raise DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.") from None
-    if code >= 400:
-        raise refusal(code, answer)
-    return answer
+    return _answer(received)
 
 
 def refusal(code: int, answer: Any) -> NudgeError:
@@ -82,3 +76,78 @@ def _unchunked(payload: bytes) -> bytes:
         parts.append(payload[:length])
         payload = payload[length + 2 :]
     return b"".join(parts)
+
+
+async def ask(path: Path, route: str, body: dict[str, Any], *, patience: float = 15.0) -> Any:
+    """The same as `call` for whoever must not wait in the meantime: POST, one JSON answer."""
+    import asyncio
+
+    content = json.dumps(body).encode()
+    head = f"POST {route} HTTP/1.1\r\nHost: nudge\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    try:
+        async with asyncio.timeout(patience):
+            reader, writer = await _opened(path)
+            try:
+                writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+                received = await reader.read(-1)
+            finally:
+                writer.close()
+    except TimeoutError:
+        raise DaemonUnreachableError(
+            "The daemon does not answer.", next_step="Try again in a moment, or run 'nudge stop'."
+        ) from None
+    except OSError:
+        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
+    return _answer(received)
+
+
+async def events(path: Path, after: str | None = None) -> AsyncIterator[bytes]:
+    """The daemon's events as it sends them, from behind a place or from now on, until it ends or is gone."""
+    place = f"Last-Event-ID: {after}\r\n" if after else ""
+    try:
+        reader, writer = await _opened(path)
+    except OSError:
+        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
+    try:
+        writer.write(f"GET /events HTTP/1.1\r\nHost: nudge\r\n{place}Connection: close\r\n\r\n".encode())
+        header = await reader.readuntil(b"\r\n\r\n")
+        if b" 200 " not in header.split(b"\r\n", 1)[0]:
+            raise _refused(header + await reader.read(-1))
+        while size := int((await reader.readuntil(b"\r\n")).split(b";")[0], 16):
+            yield (await reader.readexactly(size + 2))[:-2]
+    except (OSError, EOFError, ValueError):
+        return
+    finally:
+        writer.close()
+
+
+async def _opened(path: Path) -> tuple[StreamReader, StreamWriter]:
+    import asyncio
+
+    if foreign(path.parent):
+        raise DaemonUnreachableError(
+            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
+        )
+    return await asyncio.open_unix_connection(str(path), limit=2**20)
+
+
+def _refused(received: bytes) -> NudgeError:
+    try:
+        _answer(received)
+    except NudgeError as error:
+        return error
+    return DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.")
+
+
+def _answer(received: bytes) -> Any:
+    header, _, payload = received.partition(b"\r\n\r\n")
+    if b"transfer-encoding: chunked" in header.lower():
+        payload = _unchunked(payload)
+    try:
+        answer = json.loads(payload)
+        code = int(header.split(b" ", 2)[1])
+    except (ValueError, IndexError):
+        raise DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.") from None
+    if code >= 400:
+        raise refusal(code, answer)
+    return answer

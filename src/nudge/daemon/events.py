@@ -17,6 +17,7 @@ from nudge.clock import Clock
 from nudge.errors import StoreError
 from nudge.instants import SECOND, Instant
 from nudge.queue.following import Following, Place, Step
+from nudge.queue.outbox import Message
 from nudge.queue.outcomes import FeedLine, Outcome, StateChange, feed_json, outcome_json
 from nudge.stores.store import SqlStore
 
@@ -133,6 +134,8 @@ class Events:
                 return "feed", feed_json(step.news)
             case Outcome():
                 return "outcome", outcome_json(step.news)
+            case Message(id=number, agent=agent, kind=kind, text=text):
+                return "message", {"agent": agent, "id": number, "kind": kind, "text": text}
             case StateChange(kind=kind, agent=agent, key=key):
                 state = self._states.get(kind)
                 if state is not None and (data := await state(agent, key)) is not None:

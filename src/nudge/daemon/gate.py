@@ -22,6 +22,7 @@ async def gate_of(store: SqlStore, config: Config, agent: str) -> Gate:
         budget=config.attention.ping_budget,
         reserve=config.attention.reserve,
         preferences_of=documents.preferences,
+        learning=config.attention.learning,
     )
 
 

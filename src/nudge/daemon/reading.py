@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from nudge.attention.preamble import ping_status_json
 from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.explain import explain
+from nudge.coach.store import Saying
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import DAY, HOUR, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
 from nudge.queue.agents import Agent
@@ -75,22 +76,26 @@ class Reading:
         }
 
     async def overview(self, body: Body) -> Answer:
-        """All that the first page shows, and the place in the events behind it."""
-        place = await Following(self._store).end()  # first: what comes while we read is told again, never lost
+        """All that the first page shows."""
+        return {
+            **await self.agents({}),
+            **await self.upcoming({"limit": 8}),
+            **await self.feed({"limit": 30}),
+            "sessions": [public(one) for one in await self._store.sessions.recent(5) if one.status.is_open],
+        }
+
+    async def agents(self, body: Body) -> Answer:
+        """All agents, what waits for an answer, who talks to the person, and the time there. `place` is where to follow
+        the events from: what comes while we read is told again, never lost."""
+        place = await Following(self._store).end()
         return {
             "place": str(place),
             "now": self._time(self._now, self._speaker),
             "zone": self._zone(self._speaker).key,
             "speaker": self._speaker,
-            **await self.agents({}),
-            **await self.upcoming({"limit": 8}),
-            **await self.feed({"limit": 30}),
+            "agents": [await self._agent(agent) for agent in await self._store.agents.all()],
             **await self.questions({}),
-            "sessions": [public(one) for one in await self._store.sessions.recent(5) if one.status.is_open],
         }
-
-    async def agents(self, body: Body) -> Answer:
-        return {"agents": [await self._agent(agent) for agent in await self._store.agents.all()]}
 
     async def upcoming(self, body: Body) -> Answer:
         """{"limit": n}: the next occurrences of all reminders, the next one first."""
@@ -282,13 +287,22 @@ class Reading:
         return {"agent": agent, "goals": await writes.read(agent, GOALS), "memory": await writes.read(agent, MEMORY)}
 
     async def conversation(self, body: Body) -> Answer:
-        """{"agent", "limit"}: what was said last, oldest first."""
-        agent = await self._which(body)
-        said = await self._store.conversations.recent(agent, number_of(body, "limit", 50))
-        lines = [{"id": one.id, "at": self._time(one.at, agent), "role": one.role, "text": one.content} for one in said]
+        """{"agent", "limit"}: what was said last, oldest first, with the answers to commands."""
+        agent, limit = await self._which(body), number_of(body, "limit", 50)
+        said = list(await self._store.conversations.recent(agent, limit))
+        known = {one.content for one in said}
+        said += [
+            Saying(agent, sent.created_at, "assistant", sent.text, sent.kind, id=-sent.id)
+            for sent in await self._store.outbox.recent(agent, limit=limit)
+            if sent.text not in known
+        ]
+        said.sort(key=lambda one: (one.at, abs(one.id)))
         return {
             "agent": agent,
-            "conversation": sorted(lines, key=lambda one: int(str(one["id"]))),
+            "conversation": [
+                {"id": one.id, "at": self._time(one.at, agent), "role": one.role, "text": one.content}
+                for one in said[-limit:]
+            ],
             "busy": await self._daemon.coach.is_answering(agent),
         }
 

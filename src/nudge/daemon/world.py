@@ -73,6 +73,7 @@ def options_of(config: Config, owner: str, home: str = "") -> Options:
         refill_minutes=attention.refill_minutes,
         ping_budget=attention.ping_budget,
         reserve=attention.reserve,
+        learning=attention.learning,
         rhythm=Rhythm(coach.heartbeat, coach.change_gate, coach.longest_silence),
         help_lines=(coach.help_line, coach.emergency),
         plan=spending.plan,

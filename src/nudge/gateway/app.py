@@ -10,11 +10,14 @@ import asyncio
 import hmac
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping, MutableMapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from nudge.clock import Clock
+from nudge.daemon.listening import listening
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway import tokens
 from nudge.gateway.calls import MOST_HISTORY, ModelCall, Protocol, read_call
@@ -36,6 +39,7 @@ from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
 from nudge.spending.ledger import HeldCall
 from nudge.spending.money import Micros
+from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow, read_windows
 from nudge.spending.prices import PriceTable
 from nudge.stores.store import SqlStore
 from nudge.tokens import TokenUse
@@ -115,6 +119,7 @@ class Gateway:
         self.in_flight = 0
         self.lengths = Remembered[str, int]()
         self._begun = Remembered[tuple[str, str], bool]()
+        self._windows = Remembered[str, tuple[PlanWindow, ...]]()
         self._writing: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -126,6 +131,13 @@ class Gateway:
                 self.in_flight -= 1
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
+
+    def note_windows(self, agent: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        """Keep what the service says about the windows of a plan, if it says anything new."""
+        windows = read_windows(headers)
+        if windows and self._windows.get(agent) != windows:
+            self._windows[agent] = windows
+            self._later(self.store.records.set(agent, PLAN_WINDOWS, windows), f"The windows of {agent} are not kept")
 
     async def close(self) -> None:
         """Write what is still to be written, and let go of the services."""
@@ -146,15 +158,18 @@ class Gateway:
 
     def write(self, call: LoggedCall) -> None:
         """Log a call, whatever becomes of its client meanwhile."""
-        task = asyncio.create_task(self._write(call))
+        self._later(self.calls.add(call), f"A call of {call.agent} is not in the log")
+
+    def _later(self, write: Awaitable[None], otherwise: str) -> None:
+        async def tried() -> None:
+            try:
+                await write
+            except StoreError as error:
+                log.error("%s: %s", otherwise, error)
+
+        task = asyncio.create_task(tried())
         self._writing.add(task)
         task.add_done_callback(self._writing.discard)
-
-    async def _write(self, call: LoggedCall) -> None:
-        try:
-            await self.calls.add(call)
-        except StoreError as error:
-            log.error("A call of %s is not in the log: %s", call.agent, error)
 
 
 class Remembered(dict[K, V]):
@@ -400,6 +415,7 @@ class Exchange:
             raise GatewayError(502, f"The service cannot be reached ({error}).") from error
         try:
             paid.status = answer.status
+            self._gateway.note_windows(self._agent, answer.headers)
             if answer.status >= 400:
                 hold.settle(TokenUse())  # an error is free
                 paid.result = "service refused"
@@ -515,3 +531,13 @@ def _is_utf8(data: bytes) -> bool:
 
 def _is_stream(answer: Answer) -> bool:
     return "".join(answer.header(b"content-type")).partition(";")[0].strip().lower() == "text/event-stream"
+
+
+@asynccontextmanager
+async def serving(gateway: Gateway, listener: socket.socket) -> AsyncIterator[str]:
+    """Answer on the socket for as long as the block runs; gives the address."""
+    try:
+        async with listening(gateway, listener) as address:
+            yield address
+    finally:
+        await gateway.close()

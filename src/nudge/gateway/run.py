@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon
+from nudge.daemon.listening import address_of, bound, is_loopback
 from nudge.errors import BudgetExhaustedError, NotFoundError
-from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit
+from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit, serving
 from nudge.gateway.calls import ModelCall
 from nudge.gateway.routes import session_of
-from nudge.gateway.server import address_of, bound, is_loopback, serving
 from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
 from nudge.gateway.upstream import Upstreams, check_upstream

@@ -118,6 +118,7 @@ class AttentionSection(NamedTuple):
     capacity: Annotated[int, whole(1, MOST_PING_CAPACITY)] = PING_CAPACITY
     refill_minutes: Annotated[int, whole(1, MOST_PING_REFILL_MINUTES)] = PING_REFILL_MINUTES
     reserve: Annotated[bool, FLAG] = True
+    learning: Annotated[bool, SWITCH] = True
 
 
 class CoachSection(NamedTuple):

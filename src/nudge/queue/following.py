@@ -1,4 +1,4 @@
-"""Follow what is written: the feed, the outcomes and the changes of everything else, each once, from any place.
+"""Follow what is written: the feed, outcomes, messages and changes of everything else, each once, from any place.
 
 A place is a short text, so whoever follows can leave, come back with it (also to a daemon that was started again), miss
 nothing and see nothing twice. SQLite numbers rows in the order in which they are committed. A server numbers them when
@@ -14,11 +14,12 @@ from dataclasses import dataclass, field, replace
 
 from nudge.errors import UsageError
 from nudge.instants import Instant
+from nudge.queue.outbox import Message
 from nudge.queue.outcomes import FeedLine, Outcome, StateChange
 from nudge.queue.store import QueueStore
 
-FEED, OUTCOME, CHANGE = "feed", "outcome", "change"
-_LOGS = (FEED, OUTCOME, CHANGE)
+FEED, OUTCOME, CHANGE, MESSAGE = "feed", "outcome", "change", "message"
+_LOGS = (FEED, OUTCOME, CHANGE, MESSAGE)
 _BEHIND = 200
 """A number that is missing this far behind the highest was taken back, or replaced by a later one."""
 _MOST = 500
@@ -83,8 +84,8 @@ class Mark:
 class Place:
     """Where somebody is who follows.
 
-    >>> str(Place({FEED: Mark(3), OUTCOME: Mark(7), CHANGE: Mark(0)}))
-    '3.7.0'
+    >>> str(Place({FEED: Mark(3), OUTCOME: Mark(7), CHANGE: Mark(0), MESSAGE: Mark(2)}))
+    '3.7.0.2'
     """
 
     marks: Mapping[str, Mark] = field(default_factory=lambda: dict.fromkeys(_LOGS, Mark()))
@@ -106,7 +107,7 @@ class Place:
             ) from None
 
 
-News = FeedLine | Outcome | StateChange
+News = FeedLine | Outcome | StateChange | Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,8 @@ class Following:
     async def end(self) -> Place:
         """The place behind all that is there. On a server, what is being written now comes after it, too."""
         store = self._store
-        heads = (await store.feed.last_id(), await store.outcomes.revision(), await store.changes.revision())
+        logs, changes = (await store.feed.last_id(), await store.outcomes.revision()), await store.changes.revision()
+        heads = (*logs, changes, await store.outbox.last_id())
         place = Place({log: Mark(head) for log, head in zip(_LOGS, heads, strict=True)})
         if not store.shared:
             return place
@@ -146,7 +148,9 @@ class Following:
         lines = await store.feed.after_id(marks[FEED].low, limit=limit + len(marks[FEED].missing))
         rows = await store.outcomes.changed_after(marks[OUTCOME].low, limit + len(marks[OUTCOME].missing))
         states = await store.changes.after(marks[CHANGE].low, limit + len(marks[CHANGE].missing))
+        sent = await store.outbox.after_id(marks[MESSAGE].low, limit + len(marks[MESSAGE].missing))
         found: list[tuple[Instant, str, int, News]] = []
+        _add(found, MESSAGE, marks, [(one.created_at, one.id, one) for one in sent])
         _add(found, FEED, marks, [(line.at, line.id, line) for line in lines])
         _add(found, OUTCOME, marks, [(row.at, row.revision, row) for row in rows])
         latest = Instant(max((one[0] for one in found), default=0))

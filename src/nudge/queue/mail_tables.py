@@ -226,6 +226,14 @@ class OutboxTable:
         params = {"agent": agent, "since": -_FOREVER if since is None else since, "limit": limit}
         return [_message(row) for row in await self._db.all("outbox_recent", params)]
 
+    async def after_id(self, last: int, limit: int = 500) -> Sequence[Message]:
+        """Oldest first, for whoever follows."""
+        return [_message(row) for row in await self._db.all("outbox_after_id", {"last": last, "limit": limit})]
+
+    async def last_id(self) -> int:
+        row = await self._db.one("outbox_last_id", {})
+        return int(row["id"]) if row else 0
+
 
 def _message(row: Row) -> Message:
     return Message(

@@ -9,7 +9,7 @@ from datetime import timedelta
 from heapq import heappop, heappush
 
 from nudge.clock import Clock
-from nudge.instants import DAY, SECOND, Instant
+from nudge.instants import DAY, SECOND, Instant, local_date
 from nudge.queue.channel import Capabilities, Channel, Inbound, Outbound, Receipt
 from nudge.queue.outbox import Message
 from nudge.simulation.person import PING, Act, Profile, answer_to, day_of
@@ -17,6 +17,7 @@ from nudge.simulation.timeline import Plan
 from nudge.stores.store import SqlStore
 
 REPLY = "reply"
+WELCOME, IGNORED, CURSED = "welcome", "ignored", "cursed"
 LOOK_AHEAD = DAY
 
 Hear = Callable[[Inbound], Awaitable[object]]
@@ -30,6 +31,8 @@ class Arrived:
     text: str
     row: Message
     level: int | None
+    taken: str = ""
+    """How they took it, where they had not asked for it: welcome, ignored or cursed."""
 
 
 class SimulatedPerson(Channel):
@@ -55,8 +58,8 @@ class SimulatedPerson(Channel):
         assert row is not None
         attention = await self._store.attention.get(row.agent)
         level = None if attention is None else attention.budget.level_at(now)
-        self.arrived.append(Arrived(now, message.text, row, level))
-        self._consider(row, message.text, now)
+        answer = self._consider(row, message.text, now)
+        self.arrived.append(Arrived(now, message.text, row, level, self._taken(answer)))
         return Receipt((f"m{len(self.arrived)}",))
 
     async def live(self, hear: Hear) -> None:
@@ -79,7 +82,10 @@ class SimulatedPerson(Channel):
         plan = self._plan
         for number in range(-1, plan.days):
             day = plan.first + timedelta(days=number)
-            for act in day_of(self._profile, day, plan.zone, plan.seed):
+            zone = self._profile.zone_on(number + 1, plan.zone)
+            acts = day_of(self._profile, day, zone, plan.seed)
+            acts += [Act(acts[0].at, stay.say) for stay in self._profile.stays if stay.day == number + 1 and stay.say]
+            for act in acts:
                 if plan.start <= act.at < plan.end:
                     yield act
 
@@ -87,15 +93,29 @@ class SimulatedPerson(Channel):
         self._number += 1
         heappush(self._coming, (act.at, self._number, act.text))
 
-    def _consider(self, row: Message, text: str, now: Instant) -> None:
+    def _consider(self, row: Message, text: str, now: Instant) -> Act | None:
         """They may answer what came by itself, and what asks them something; an "okay" needs no answer."""
         if row.kind == REPLY and not text.rstrip().endswith("?"):
-            return
-        kind = "bedtime" if "bedtime" in f"{row.key} {row.topic}" else row.kind
-        answer = answer_to(self._profile, text, kind, now, self._plan.zone, self._plan.seed)
+            return None
+        number = (local_date(now, self._plan.zone) - self._plan.first).days + 1
+        zone = self._profile.zone_on(number, self._plan.zone)
+        answer = answer_to(self._profile, text, _topic(row), now, zone, self._plan.seed)
         if answer is not None and answer.at < self._plan.end:
             self._intend(answer)
             self._stir.set()
+        return answer
+
+    def _taken(self, answer: Act | None) -> str:
+        if answer is None:
+            return IGNORED
+        return CURSED if answer.text in self._profile.replies.unwelcome else WELCOME
+
+
+def _topic(row: Message) -> str:
+    """What it is about, as a profile's moods name it."""
+    if "bedtime" in f"{row.key} {row.topic}":
+        return "bedtime"
+    return row.key.removeprefix("briefing:") if row.key.startswith("briefing:") else row.topic or row.kind
 
 
 def is_signal(act: Act) -> bool:

@@ -75,6 +75,8 @@ def variants(words: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
 _ROWS: tuple[tuple[str, Callable[[Summary], float | None], int], ...] = (
     ("messages a day", lambda one: one.messages_a_day, 1),
     ("most messages in a day", lambda one: max(one.per_day, default=0), 0),
+    ("welcome pings", lambda one: one.welcome, 0),
+    ("unwanted pings", lambda one: one.unwanted, 0),
     ("replies", lambda one: one.replies, 0),
     ("quiet-hour violations", lambda one: one.quiet_violations, 0),
     ("suppressed", lambda one: one.results.get("suppressed", 0), 0),

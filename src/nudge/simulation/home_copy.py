@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from nudge.attention.store import AttentionRow
+from nudge.attention.welcome import Cell
 from nudge.errors import NotFoundError, StoreError
 from nudge.home.config import Config
 from nudge.home.create import make_home
@@ -116,6 +117,7 @@ class Belongings:
     agent: Agent | None = None
     reminders: tuple[Reminder, ...] = ()
     attention: AttentionRow | None = None
+    learned: tuple[Cell, ...] = ()
 
 
 async def read_belongings(config: Config, agent: str, scratch: Path) -> Belongings:
@@ -137,7 +139,8 @@ async def read_belongings(config: Config, agent: str, scratch: Path) -> Belongin
             names = ", ".join(one.name for one in known)
             raise NotFoundError(f"There is no agent called {agent!r}.", next_step=f"Agents: {names}.")
         kept = [one for one in await store.reminders.everything(agent) if not one.status.ended]
-        return Belongings(found, tuple(kept), await store.attention.get(agent))
+        learned = await store.welcomes.learned(agent)
+        return Belongings(found, tuple(kept), await store.attention.get(agent), tuple(learned.cells))
     finally:
         await store.close()
 
@@ -163,6 +166,8 @@ async def carry_over(belongings: Belongings, store: SqlStore, plan: Plan) -> lis
             await store.reminders.add(reminder)
             if first is not None:
                 await store.timers.set(timer_at(reminder, first))
+    for cell in belongings.learned:
+        await store.welcomes.put(agent.name, cell)
     changed = {key.rpartition(".")[2] for key in plan.changes}
     if belongings.attention is not None and not changed & {"capacity", "refill_minutes"}:
         budget = belongings.attention.budget

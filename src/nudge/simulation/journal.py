@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from nudge.attention.requests import ASK_AGAIN
+from nudge.coach.briefing_run import KIND as BRIEFING
 from nudge.database import Database
 from nudge.instants import Instant, parse_rfc3339
 from nudge.queue.outcomes import FeedLine, Outcome, Result
@@ -167,7 +168,9 @@ def timeline_of(plan: Plan, record: Record) -> Timeline:
             events.append(_noted(entry) if isinstance(entry, FeedLine) else _ended(entry, by_key))
     for one in record.arrived:
         sent = _sent(one, by_key, record.bucket)
-        events.append(replace(sent, exact=sent.exact or (sent.key, sent.slot_at) in snoozed))
+        exact = sent.exact or (sent.key, sent.slot_at) in snoozed
+        unasked = not (exact or sent.reply) and (not one.row.asked or one.row.kind == BRIEFING)
+        events.append(replace(sent, exact=exact, taken=one.taken if unasked else ""))
     inside = [event for event in events if plan.start <= event.at < plan.end]
     samples = tuple(sample for sample in record.samples if plan.start <= sample.at < plan.end)
     return Timeline(plan, in_order(inside), samples, tuple(record.notes))

@@ -18,7 +18,7 @@ def overridden(config: Config, changes: Mapping[str, str]) -> Config:
             close = meant(key, known)
             raise UsageError(
                 f"There is no setting called {key!r}." + (f" Did you mean {close!r}?" if close else ""),
-                next_step="Try ping_budget, capacity, refill_minutes, reserve, heartbeat or change_gate.",
+                next_step="Try ping_budget, capacity, refill_minutes, reserve, learning, heartbeat or change_gate.",
             )
         section, field = known[key]
         kind = kinds_of(section)[field] if section else FIELDS[field]

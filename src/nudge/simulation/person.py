@@ -12,12 +12,13 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from nudge.errors import NotFoundError
+from nudge.errors import NotFoundError, NudgeError
 from nudge.home.folder import Home
 from nudge.home.yaml_files import checked, read_mapping
-from nudge.instants import MINUTE, Instant, from_local, to_datetime
+from nudge.instants import MINUTE, Instant, from_local, to_datetime, zone_of
 
 PING = "/ping"
+YES_OR_NO = "Please answer yes or no."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +33,63 @@ class Reaction:
 
     def comes_at(self, hour: int) -> bool:
         """Whether it is said in this hour; 22 to 4 is over midnight."""
-        if self.from_hour > self.to_hour:
-            return hour >= self.from_hour or hour < self.to_hour
-        return self.from_hour <= hour < self.to_hour
+        return _is_between(hour, self.from_hour, self.to_hour)
+
+
+def _is_between(hour: int, start: int, end: int) -> bool:
+    return hour >= start or hour < end if start > end else start <= hour < end
+
+
+@dataclass(frozen=True, slots=True)
+class Mood:
+    """How they answer between two hours of their clock, or to a topic (`morning`, `bedtime`, `heartbeat`, …): with
+    another probability and, where `texts` has some, in other words."""
+
+    probability: float
+    from_hour: int = 0
+    to_hour: int = 24
+    weekdays: tuple[int, ...] = (0, 1, 2, 3, 4, 5, 6)
+    topics: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def holds(self, topic: str, local: datetime) -> bool:
+        fits = not self.topics or topic in self.topics
+        return fits and local.weekday() in self.weekdays and _is_between(local.hour, self.from_hour, self.to_hour)
 
 
 @dataclass(frozen=True, slots=True)
 class Replies:
-    """How they answer: to so much of what reaches them, after so many minutes, with one of these texts."""
+    """How they answer: to so much of what reaches them, after so many minutes, with one of these texts.
+
+    The first of the `moods` that holds counts instead. `unwelcome` are those of their texts that mean they would rather
+    not have been disturbed. `to_questions` answers what asks for a yes or no.
+    """
 
     probability: float = 0.5
     delay_minutes: tuple[int, int] = (1, 30)
     texts: tuple[str, ...] = ("ok",)
     bedtime: tuple[str, ...] = ()
+    moods: tuple[Mood, ...] = ()
+    unwelcome: tuple[str, ...] = ()
+    to_questions: tuple[str, ...] = ("yes",)
+
+    def to(self, topic: str, local: datetime) -> tuple[float, tuple[str, ...]]:
+        """How likely they answer, and with what."""
+        texts = self.bedtime if topic == "bedtime" and self.bedtime else self.texts
+        for mood in self.moods:
+            if mood.holds(topic, local):
+                return mood.probability, mood.texts or texts
+        return self.probability, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """From day `day` of the simulation on (the first is 1) they live by the clock of another zone. With `say`, that is
+    what they write when they have arrived."""
+
+    day: int
+    timezone: str
+    say: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +104,15 @@ class Profile:
     signals_per_hour: float = 1.0
     reactions: tuple[Reaction, ...] = ()
     replies: Replies = field(default_factory=Replies)
+    stays: tuple[Stay, ...] = ()
+
+    def zone_on(self, number: int, home: tzinfo) -> tzinfo:
+        """Whose clock they live by on a day of the simulation, counted from 1."""
+        zone = home
+        for stay in self.stays:
+            if stay.day <= number:
+                zone = zone_of(stay.timezone)
+        return zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +150,20 @@ def waking_hours(profile: Profile, day: date, zone: tzinfo, seed: int) -> tuple[
     return _at(day, wakes, zone), _at(day, sleeps, zone)
 
 
-def answer_to(profile: Profile, text: str, kind: str, at: Instant, zone: tzinfo, seed: int) -> Act | None:
+def answer_to(profile: Profile, text: str, topic: str, at: Instant, zone: tzinfo, seed: int) -> Act | None:
     """Their answer to a message that reached them, or None. They do not answer while they sleep. It follows from the
     time on their clock, so that a life is the same in every zone."""
-    random = Random(f"{seed}:{profile.name}:{to_datetime(at, zone):%Y-%m-%dT%H:%M:%S.%f}:{kind}")
-    if random.random() >= profile.replies.probability:
+    local = to_datetime(at, zone)
+    random = Random(f"{seed}:{profile.name}:{local:%Y-%m-%dT%H:%M:%S.%f}:{topic}")
+    probability, texts = profile.replies.to(topic, local)
+    if text.endswith(YES_OR_NO):
+        texts = profile.replies.to_questions
+    if random.random() >= probability:
         return None
     low, high = profile.replies.delay_minutes
     then = Instant(at + random.randint(low * 60, max(low, high) * 60) * 1_000_000)
     if not is_awake(profile, then, zone, seed):
         return None
-    texts = profile.replies.bedtime if kind == "bedtime" and profile.replies.bedtime else profile.replies.texts
     return Act(then, random.choice(texts)) if texts else None
 
 
@@ -168,11 +225,44 @@ class Habit(_Part):
         return Reaction(self.say, self.per_day, *self.hours, self.weekdays)
 
 
+class MoodFile(_Part):
+    probability: Share
+    hours: tuple[Hour, Hour] = (0, 24)
+    weekdays: tuple[Weekday, ...] = (0, 1, 2, 3, 4, 5, 6)
+    topics: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+
+    def mood(self) -> Mood:
+        return Mood(self.probability, *self.hours, self.weekdays, self.topics, self.texts)
+
+
 class Answers(_Part):
     probability: Share = 0.5
     delay_minutes: tuple[Delay, Delay] = (1, 30)
     texts: tuple[str, ...] = ("ok",)
     bedtime: tuple[str, ...] = ()
+    moods: tuple[MoodFile, ...] = ()
+    unwelcome: tuple[str, ...] = ()
+    to_questions: tuple[str, ...] = ("yes",)
+
+    def replies(self) -> Replies:
+        moods = tuple(mood.mood() for mood in self.moods)
+        return Replies(
+            self.probability, self.delay_minutes, self.texts, self.bedtime, moods, self.unwelcome, self.to_questions
+        )
+
+
+def _zone_name(text: object) -> str:
+    try:
+        return zone_of(str(text)).key
+    except NudgeError as error:
+        raise ValueError(error.message) from None
+
+
+class StayFile(_Part):
+    day: int = Field(ge=1)
+    timezone: Annotated[str, BeforeValidator(_zone_name)]
+    say: str = ""
 
 
 class PersonFile(_Part):
@@ -188,10 +278,10 @@ class PersonFile(_Part):
     talks: tuple[Habit, ...] = ()
     reactions: tuple[Habit, ...] = ()
     replies: Answers = Answers()
+    stays: tuple[StayFile, ...] = ()
 
     def profile(self, otherwise: str) -> Profile:
         """The habits; `otherwise` is the name of somebody whose file names nobody."""
-        answers = self.replies
         return Profile(
             self.name or otherwise,
             self.description,
@@ -200,7 +290,8 @@ class PersonFile(_Part):
             self.jitter_minutes,
             self.signals_per_hour,
             tuple(habit.reaction() for habit in (*self.talks, *self.reactions)),
-            Replies(answers.probability, answers.delay_minutes, answers.texts, answers.bedtime),
+            self.replies.replies(),
+            tuple(Stay(stay.day, stay.timezone, stay.say) for stay in sorted(self.stays, key=lambda stay: stay.day)),
         )
 
 

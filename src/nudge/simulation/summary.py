@@ -9,6 +9,7 @@ from typing import Any
 
 from nudge.attention.reserve import PING
 from nudge.instants import HOUR, Instant, to_datetime
+from nudge.simulation.channel import CURSED, IGNORED, WELCOME
 from nudge.simulation.timeline import Asked, Ended, Event, Noted, Plan, Said, Sent, Timeline, days_of
 from nudge.spending.lifecycle import PAUSED, RESUMING, STOPPED
 from nudge.spending.money import Micros
@@ -30,6 +31,9 @@ class Summary:
     per_day: tuple[int, ...]
     by_hour: tuple[int, ...]
     by_kind: Mapping[str, int]
+    welcome: int
+    ignored: int
+    cursed: int
     replies: int
     said: int
     results: Mapping[str, int]
@@ -48,6 +52,11 @@ class Summary:
     highest_percent: int
     sleeps: int
     asleep_hours: float
+
+    @property
+    def unwanted(self) -> int:
+        """Pings that the person ignored or cursed."""
+        return self.ignored + self.cursed
 
     @property
     def messages_a_day(self) -> float:
@@ -79,6 +88,9 @@ def summarise(timeline: Timeline) -> Summary:
         per_day=tuple(sum(not event.reply for event in day.sent()) for day in days_of(timeline)),
         by_hour=tuple(hours.get(hour, 0) for hour in range(24)),
         by_kind=_counted(event.kind for event in pings),
+        welcome=sum(event.taken == WELCOME for event in sent),
+        ignored=sum(event.taken == IGNORED for event in sent),
+        cursed=sum(event.taken == CURSED for event in sent),
         replies=len(sent) - len(pings),
         said=sum(isinstance(event, Said) for event in events),
         results=_counted(event.result.value for event in ended),
@@ -112,6 +124,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "messages_per_day": list(summary.per_day),
         "messages_by_hour": list(summary.by_hour),
         "messages_by_kind": dict(summary.by_kind),
+        "pings": {"welcome": summary.welcome, "ignored": summary.ignored, "cursed": summary.cursed},
         "replies": summary.replies,
         "said_by_person": summary.said,
         "results": dict(summary.results),

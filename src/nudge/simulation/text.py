@@ -253,6 +253,8 @@ def _facts(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
     kinds = ", ".join(f"{name} {count}" for name, count in summary.by_kind.items())
     yield "messages", f"{summary.messages} ({summary.messages_a_day:.1f} a day, {span}){f': {kinds}' if kinds else ''}"
     yield "replies", f"{summary.replies}, to {_plural(summary.said, 'message')} of the person"
+    if summary.welcome or summary.unwanted:
+        yield "taken", f"{summary.welcome} welcome, {summary.ignored} ignored, {summary.cursed} cursed"
     yield "by hour", _hours(summary.by_hour)
     yield "", "0     6     12    18    "
     if plan.quiet is not None:

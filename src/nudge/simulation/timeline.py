@@ -22,7 +22,8 @@ class Sent:
     """A message that reached the person.
 
     `exact` marks what the person set for this very time, `reply` what answers them: neither is a ping, and quiet hours
-    hold up neither. `level` is the bucket afterwards, in micro-pings; None where there is no bucket.
+    hold up neither. `level` is the bucket afterwards, in micro-pings; None where there is no bucket. `taken` is how the
+    person took a ping: welcome, ignored or cursed.
     """
 
     at: Instant
@@ -35,6 +36,7 @@ class Sent:
     reply: bool = False
     repeated: bool = False
     level: int | None = None
+    taken: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,7 @@ def event_json(event: Event, zone: ZoneInfo) -> dict[str, Any]:
                 "reply": event.reply,
                 "possibly_repeated": event.repeated,
                 "pings_left": None if event.level is None else event.level / 1_000_000,
+                "taken": event.taken,
             }
         case Ended():
             found = {

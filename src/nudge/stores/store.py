@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from nudge.database import Database
 
 if TYPE_CHECKING:
-    from nudge.attention.tables import AttentionTable
+    from nudge.attention.tables import AttentionTable, WelcomeTable
     from nudge.coach.tables import ActivityTable, ConversationTable, PeriodTable, TraceTable
     from nudge.progress.tables import GuardTable, PoolTable, SessionTable
     from nudge.queue.mail_tables import AgentTable, LetterTable, OutboxTable
@@ -41,6 +41,7 @@ class SqlStore:
     outbox: cached_property[OutboxTable] = _table("queue.mail_tables", "OutboxTable")
     records: cached_property[RecordTable] = _table("queue.records", "RecordTable")
     attention: cached_property[AttentionTable] = _table("attention.tables", "AttentionTable")
+    welcomes: cached_property[WelcomeTable] = _table("attention.tables", "WelcomeTable")
     reminders: cached_property[ReminderTable] = _table("reminders.tables", "ReminderTable")
     spending: cached_property[SpendingTable] = _table("spending.tables", "SpendingTable")
     ledger: cached_property[LedgerTable] = _table("spending.tables", "LedgerTable")

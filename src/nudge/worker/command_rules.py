@@ -140,9 +140,9 @@ def fitting(text: str) -> str:
     return raw[:LONGEST_ARGUMENT].decode("utf-8", "ignore") + _CUT
 
 
-def judged(result: CommandRan, state: SpendingState, time_limit: int) -> Judged:
+def judged(result: CommandRan, state: SpendingState, time_limit: int, *, plan_used_up: bool = False) -> Judged:
     """What became of the letter. A program that failed because its agent fell asleep has not failed: it goes on when
-    there is money."""
+    there is money, or when the window of its plan begins again."""
     ran = result.ran
     lines = last_lines(ran.output)
     if ran.ending is Ending.TIMED_OUT:
@@ -153,6 +153,8 @@ def judged(result: CommandRan, state: SpendingState, time_limit: int) -> Judged:
         return Judged(End.LATER, "It asked to be started again later (exit 75).", lines)
     if result.refused and not state.may_go_on:
         return Judged(End.ASLEEP, "The agent fell asleep on its budget.", lines)
+    if plan_used_up:
+        return Judged(End.ASLEEP, "A window of the plan is used up.", lines)
     last = f": {lines.splitlines()[-1]}" if lines else "."
     return Judged(End.FAILED, f"{_how(ran.code)}{last}", lines)
 

@@ -28,6 +28,7 @@ from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.records import Record, text
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import resuming
+from nudge.spending.plan_windows import PLAN_WINDOWS, asleep_until
 from nudge.worker.command_rules import (
     Command,
     CommandJob,
@@ -46,7 +47,7 @@ log = logging.getLogger("nudge.commands")
 
 CLIENT_SESSION: Record[str] = Record("command.session", text, str)
 """The session that an agent's program named in its last calls, for `{session}`."""
-STARTS, COUNT, SLEPT = "starts", "count", "slept"
+STARTS, COUNT, SLEPT, BY_PLAN = "starts", "count", "slept", "slept_by_plan"
 _LOOK_SECONDS = 2.0
 
 Report = Callable[[Session, Instant], Awaitable[None]]
@@ -91,8 +92,9 @@ class Commands:
         if command is None:  # the role has changed: letters wait for whoever runs the agent
             async with firing.settle():
                 return
-        if not status.state.may_start_task:
-            await self._rest(firing, status.refresh_at)
+        resets_at = await self._plan_resets_at(agent, firing.now)
+        if resets_at is not None or not status.state.may_start_task:
+            await self._rest(firing, resets_at or status.refresh_at)
             return
         session = await self._store.sessions.current(agent) or await self._start(firing)
         if session is None:
@@ -109,7 +111,9 @@ class Commands:
             await self._rest(firing, None)  # somebody cancelled the session meanwhile
             return
         now = self._clock.now()
-        verdict = judged(result, (await self._spending.state(agent, now)).state, command.time_limit)
+        resets_at = await self._plan_resets_at(agent, now)
+        state = (await self._spending.state(agent, now)).state
+        verdict = judged(result, state, command.time_limit, plan_used_up=resets_at is not None)
         await self._settle(firing, _Turn(session, letter, result, verdict, now, (now - began) // SECOND))
 
     async def _start(self, firing: Firing) -> Session | None:
@@ -125,10 +129,17 @@ class Commands:
             return await self._checkpoints.write(replace(session, retries={COUNT: letter.count}), [message], now)
 
     async def _begin(self, firing: Firing, session: Session) -> Session:
-        """Count the start before it happens."""
-        starts = {**session.retries, STARTS: session.retries.get(STARTS, 0) + 1}
+        """Count the start before it happens. The feed hears of a wake by the money from the ledger, and of one by the
+        plan from here."""
+        starts = {**session.retries, STARTS: session.retries.get(STARTS, 0) + 1, BY_PLAN: 0}
+        now = self._clock.now()
         async with firing.fenced():
-            return await self._checkpoints.write(replace(session, retries=starts), (), self._clock.now())
+            if session.retries.get(BY_PLAN):
+                await self._store.feed.add(FeedLine(now, session.agent, "awake", resuming(session.last_task)))
+            return await self._checkpoints.write(replace(session, retries=starts), (), now)
+
+    async def _plan_resets_at(self, agent: str, now: Instant) -> Instant | None:
+        return asleep_until(await self._store.records.get(agent, PLAN_WINDOWS) or (), now)
 
     async def _job(self, session: Session, letter: Letter | None, command: Command) -> CommandJob:
         client = await self._store.records.get(session.agent, CLIENT_SESSION) or "" if command.resumes else ""
@@ -210,11 +221,15 @@ class Commands:
     async def _sleep(self, settlement: Settlement, turn: _Turn) -> None:
         """The session stays open. What it is told at the refresh is written now, so that it is told once."""
         session, now = turn.session, turn.now
-        refresh_at = (await self._spending.state(session.agent, now)).refresh_at
+        status = await self._spending.state(session.agent, now)
+        by_plan = await self._plan_resets_at(session.agent, now) if status.state.may_go_on else None
+        refresh_at = by_plan or status.refresh_at
         said = [*turn.said, as_message(user(resuming(session.last_task)))]
-        slept = {**session.retries, SLEPT: session.retries.get(SLEPT, 0) + 1}
+        slept = {**session.retries, SLEPT: session.retries.get(SLEPT, 0) + 1, BY_PLAN: int(by_plan is not None)}
         await self._checkpoints.write(replace(session, retries=slept), said, now)
         settlement.outcome(Result.DEFERRED, turn.verdict.reason, final=False, until=rfc3339(refresh_at), **turn.detail)
+        if by_plan is not None:
+            settlement.feed("asleep", "Agent paused until its plan's window begins again")
         settlement.following = settlement.timer.next_slot(Instant(max(refresh_at, now + SECOND)))
 
     async def _put_off(self, settlement: Settlement, turn: _Turn) -> None:

@@ -30,8 +30,8 @@ def meter(args: argparse.Namespace) -> int:
 
     The exit code is 6 while the agent is asleep or stopped.
     """
-    status = budget_text.show(args, Context(args), detail=args.detail)
-    return 0 if status.state.may_go_on else BudgetExhaustedError.exit_code
+    awake = budget_text.show(args, Context(args), detail=args.detail)
+    return 0 if awake else BudgetExhaustedError.exit_code
 
 
 MOST_DAYS = 3660

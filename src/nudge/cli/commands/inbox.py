@@ -105,7 +105,8 @@ async def _next(store: SqlStore, args: argparse.Namespace, context: Context, lea
     from nudge.home.roles import find_role
     from nudge.queue.agents import IDLE_SINCE, Agents
     from nudge.spending.budgets import Budgets
-    from nudge.spending.lifecycle import AsleepError
+    from nudge.spending.lifecycle import AsleepError, SpendingState
+    from nudge.spending.plan_windows import PLAN_WINDOWS, asleep_until
 
     agent = await Agents(store).get(args.agent)
     role = find_role(context.home, agent.role)
@@ -117,6 +118,9 @@ async def _next(store: SqlStore, args: argparse.Namespace, context: Context, lea
     status = await Budgets(store, spending.plan, spending.turn).status(agent.name, now)
     if not status.state.may_start_task:
         return AsleepError(agent.name, status.state, status.refresh_at)
+    resets_at = asleep_until(await store.records.get(agent.name, PLAN_WINDOWS) or (), now)
+    if resets_at is not None:
+        return AsleepError(agent.name, SpendingState.ASLEEP, resets_at)
     async with store.transaction():
         until = Instant(now + lease)
         letter = await store.letters.take(agent.name, now, until, up_to=Priority.of(args.up_to))

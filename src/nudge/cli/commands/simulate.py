@@ -38,7 +38,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--person",
         metavar="NAME",
         default="night-owl",
-        help="early-bird, night-owl, busy-week, silent, or a YAML file (default: night-owl)",
+        help="busy-week, early-bird, new-parent, night-owl, night-worker, silent, student, traveller, or a YAML file "
+        "(default: night-owl)",
     )
     parser.add_argument(
         "--seed", type=int, default=1, metavar="N", help="the same seed gives the same life (default: 1)"

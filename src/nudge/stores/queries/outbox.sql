@@ -39,3 +39,9 @@ SELECT o.* FROM outbox o JOIN receipts r ON r.message_id = o.id WHERE r.agent = 
 SELECT * FROM outbox
 WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND created_at >= :since
 ORDER BY id DESC LIMIT :limit
+
+-- name: outbox_after_id
+SELECT * FROM outbox WHERE id > :last ORDER BY id LIMIT :limit
+
+-- name: outbox_last_id
+SELECT COALESCE(MAX(id), 0) AS id FROM outbox

@@ -1,4 +1,4 @@
-"""The gateway on a socket: its address, its rules for connections, and a clean end."""
+"""An application on a TCP socket: its address, its rules for connections, and a clean end."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 
 import uvicorn
+from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nudge.errors import NotConfiguredError
-from nudge.gateway.app import Gateway
 
 LARGEST_HEADERS = 64 * 1024
 HEADER_SECONDS = 30.0
@@ -20,7 +20,7 @@ HEADER_SECONDS = 30.0
 KEPT_SECONDS = 75
 """How long a connection without a request stays open; a coding agent runs tools between two calls."""
 LAST_SECONDS = 5
-"""How long calls in flight may go on after the gateway was told to stop."""
+"""How long calls in flight may go on after the server was told to stop."""
 
 
 class _Protocol(H11Protocol):
@@ -44,7 +44,7 @@ class _Protocol(H11Protocol):
 class _Server(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Signals are handled by whoever started the gateway."""
+        """Signals are handled by whoever started the server."""
         yield
 
 
@@ -57,7 +57,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, *, what: str = "The gateway", next_step: str = "") -> socket.socket:
     """A socket at that address; port 0 takes a free one."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio then turns Nagle off
@@ -68,8 +68,8 @@ def bound(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         raise NotConfiguredError(
-            f"The gateway cannot listen on {host}:{port}: {error.strerror or error}.",
-            next_step="Set another host or port in [gateway] of nudge.toml.",
+            f"{what} cannot listen on {host}:{port}: {error.strerror or error}.",
+            next_step=next_step or "Set another host or port in [gateway] of nudge.toml.",
         ) from error
     return listener
 
@@ -80,11 +80,13 @@ def address_of(listener: socket.socket) -> str:
 
 
 @contextlib.asynccontextmanager
-async def serving(gateway: Gateway, listener: socket.socket) -> AsyncIterator[str]:
-    """Answer on the socket for as long as the block runs; gives the address."""
+async def listening(
+    app: ASGIApp, listener: socket.socket, *, last_seconds: int = LAST_SECONDS, most: int | None = None
+) -> AsyncIterator[str]:
+    """Answer on the socket for as long as the block runs; gives the address. `most` connections at a time."""
     server = _Server(
         uvicorn.Config(
-            gateway,
+            app,
             http=_Protocol,
             ws="none",
             lifespan="off",
@@ -95,14 +97,14 @@ async def serving(gateway: Gateway, listener: socket.socket) -> AsyncIterator[st
             proxy_headers=False,
             h11_max_incomplete_event_size=LARGEST_HEADERS,
             timeout_keep_alive=KEPT_SECONDS,
-            timeout_graceful_shutdown=LAST_SECONDS,
+            timeout_graceful_shutdown=last_seconds,
+            limit_concurrency=most,
         )
     )
-    task = asyncio.create_task(server.serve(sockets=[listener]), name="gateway")
+    task = asyncio.create_task(server.serve(sockets=[listener]), name="listening")
     try:
         yield address_of(listener)
     finally:
         server.should_exit = True
         await task
         listener.close()
-        await gateway.close()

@@ -1,0 +1,311 @@
+"""What all pages share: the frame, the banner, open questions, meters, forms and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nudge.web.access import CSRF_FIELD, Visitor
+from nudge.web.markup import Html, el, together
+from nudge.web.words import Times, state_of
+
+PAGES = (
+    ("/", "Now"),
+    ("/time", "Time"),
+    ("/attention", "Attention"),
+    ("/money", "Money"),
+    ("/sessions", "Sessions"),
+    ("/why", "Why"),
+    ("/simulate", "Simulate"),
+    ("/coach", "Coach"),
+)
+_COLOURS = {"green": "good", "yellow": "warn", "red": "bad"}
+_RESULTS = {
+    "fired": "good",
+    "fired-late": "warn",
+    "missed": "bad",
+    "failed": "bad",
+    "unknown": "bad",
+    "deferred": "info",
+}
+
+
+@dataclass(frozen=True)
+class View:
+    """One request: who looks, where, and what the daemon said about everybody. A `live` one only catches up."""
+
+    visitor: Visitor
+    path: str
+    base: Mapping[str, Any]
+    place: str = ""
+    live: bool = False
+
+    @property
+    def times(self) -> Times:
+        return Times(self.base["zone"], self.base["now"])
+
+    @property
+    def speaker(self) -> str:
+        return str(self.base["speaker"])
+
+    @property
+    def agents(self) -> Sequence[Mapping[str, Any]]:
+        found: Sequence[Mapping[str, Any]] = self.base["agents"]
+        return found
+
+
+def document(view: View, title: str, *content: Any, head: str = "") -> str:
+    """A whole page."""
+    links = [
+        el("a", name, href=path, aria_current="page" if _is_here(path, view.path) else None) for path, name in PAGES
+    ]
+    body = el(
+        "body",
+        el("a", "Skip to the content", href="#main", class_="skip"),
+        el("header", el("a", "nudge", href="/", class_="brand"), el("nav", *links, aria_label="Pages")),
+        el("div", banners(view), id="alerts", role="alert", data_live=True),
+        el("div", flash(view), id="flash", role="status", data_live=True),
+        el("div", questions(view), id="questions", data_live=True, aria_live="assertive"),
+        el("main", el("h1", head or title), *content, id="main", tabindex="-1"),
+        el("p", "", id="connection", role="status"),
+        data_place=view.place,
+        data_csrf=view.visitor.csrf,
+    )
+    top = el(
+        "head",
+        el("meta", charset="utf-8"),
+        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        el("meta", name="color-scheme", content="light dark"),
+        el("title", f"{title} · nudge"),
+        el("link", rel="stylesheet", href="/static/nudge.css"),
+        el("link", rel="icon", href="data:,"),
+        el("script", src="/static/nudge.js", defer=True),
+    )
+    return "<!doctype html>" + el("html", top, body, lang="en")
+
+
+def _is_here(path: str, here: str) -> bool:
+    return here == path or (path != "/" and here.startswith(path))
+
+
+def banners(view: View) -> Html:
+    shown = [
+        el("p", f"{one['name']}: {one['spending']['banner']} ", el("a", "See why", href=f"/money?agent={one['name']}"))
+        for one in view.agents
+        if one["spending"]["banner"]
+    ]
+    return el("div", *shown, class_="banner") if shown else Html("")
+
+
+def flash(view: View) -> Html:
+    """What the last action did, with its undo; said once."""
+    if view.live:
+        return Html("")
+    said, view.visitor.flash = view.visitor.flash, []
+    return together(
+        el(
+            "div",
+            el("span", one["text"]),
+            form(view, one["undo"][0], one["undo"][1], button("Undo", id_="undo")) if one.get("undo") else None,
+            class_=f"flash {one.get('kind', 'good')}",
+        )
+        for one in said
+    )
+
+
+def questions(view: View) -> Html:
+    """Dialogs that wait for an answer. They are on every page: whoever looks can answer, and the first one counts."""
+    return together(_question(view, one) for one in view.base["questions"])
+
+
+def _question(view: View, one: Mapping[str, Any]) -> Html:
+    deadline = view.times.local(one["deadline"])
+    left = el("time", f"until {deadline:%H:%M:%S}", datetime=deadline.isoformat(), data_countdown=True)
+    if one["kind"] == "extension":
+        answers: Any = [
+            form(view, "answer", {"id": one["id"], "answer": word.lower()}, button(f"{word}, {does}", class_=look))
+            for word, does, look in (("Yes", "grant it", "primary"), ("No", "deny it", ""))
+        ]
+        note = "No answer means no."
+    else:
+        name = f"answer-{one['id']}"
+        answers = form(
+            view,
+            "answer",
+            {"id": one["id"]},
+            el("label", "Your answer", for_=name),
+            el("input", name="answer", id=name, required=True, autocomplete="off"),
+            button("Answer", class_="primary"),
+        )
+        note = f"{one['agent']} waits for it."
+    return el(
+        "section",
+        el("h2", f"{one['agent']} asks", id=f"q-{one['id']}-title"),
+        el("p", one["text"]),
+        el("div", answers, class_="actions"),
+        el("p", note, " ", left, class_="soft"),
+        class_="card question",
+        id=f"q-{one['id']}",
+        aria_labelledby=f"q-{one['id']}-title",
+    )
+
+
+def button(label: Any, *, id_: str | None = None, class_: str = "", **more: Any) -> Html:
+    return el("button", label, type="submit", id=id_, class_=class_ or None, **more)
+
+
+def form(
+    view: View, action: str, values: Mapping[str, Any], *content: Any, class_: str = "inline", **more: Any
+) -> Html:
+    """A form that does one thing and comes back to this page."""
+    hidden = {CSRF_FIELD: view.visitor.csrf, "back": view.path, **values}
+    fields = [el("input", type="hidden", name=name, value=value) for name, value in hidden.items()]
+    return el("form", *fields, *content, method="post", action=f"/do/{action}", class_=class_, **more)
+
+
+def meter(agent: Mapping[str, Any]) -> Html:
+    """The bar of an agent's budget. The words beside it say the same without colour."""
+    spending = agent["spending"]
+    width = max(0, min(100, int(spending["percent"])))
+    colour = spending["colour"]
+    return el(
+        "svg",
+        el("rect", x=0, y=0, width=100, height=6, rx=3, class_="track"),
+        el("rect", x=0, y=0, width=width, height=6, rx=3, class_=colour),
+        viewBox="0 0 100 6",
+        preserveAspectRatio="none",
+        class_="meter",
+        role="img",
+        aria_label=f"{agent['name']}: {spending['text']}",
+    )
+
+
+def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
+    spending, name = agent["spending"], agent["name"]
+    look = _COLOURS.get(spending["colour"], "")
+    asleep = spending["state"] in ("asleep", "budget_exceeded")
+    bucket = agent.get("bucket") or {}
+    lines = [
+        el("p", spending["text"], " ", el("span", state_of(dict(agent), view.times), class_=f"badge {look}")),
+        meter(agent),
+        el(
+            "p",
+            "Refreshes ",
+            view.times.at(spending["refresh_at"]),
+            f", {view.times.away(spending['refresh_at'])}.",
+            class_="soft",
+        ),
+    ]
+    if bucket.get("ping_budget") == "on":
+        lines.append(el("p", bucket_words(bucket), class_="soft"))
+    if agent.get("quiet_until"):
+        lines.append(el("p", "Quiet until ", view.times.at(agent["quiet_until"]), "."))
+    session = agent.get("session")
+    if session:
+        lines.append(
+            el(
+                "p",
+                el("a", session["task"] or session["id"], href=f"/sessions/{session['id']}"),
+                f" · {session['doing']}",
+            )
+        )
+    actions = []
+    if agent.get("talks"):
+        if agent.get("quiet_until"):
+            actions.append(
+                form(
+                    view,
+                    "quiet",
+                    {"agent": name, "for": "off"},
+                    button("End quiet", id_=f"loud-{name}", aria_label=f"End quiet: {name}"),
+                )
+            )
+        else:
+            actions.append(
+                form(
+                    view,
+                    "quiet",
+                    {"agent": name, "for": "today"},
+                    button("Quiet today", id_=f"quiet-{name}", aria_label=f"Quiet today: {name}"),
+                )
+            )
+    if asleep:
+        actions.append(
+            form(view, "wake", {"agent": name}, button("Wake", id_=f"wake-{name}", aria_label=f"Wake: {name}"))
+        )
+    return el(
+        "article",
+        el("h2", name, id=f"agent-{name}-title"),
+        *lines,
+        el("div", *actions, class_="actions") if actions else None,
+        class_="card agent",
+        id=f"agent-{name}",
+        aria_labelledby=f"agent-{name}-title",
+    )
+
+
+def bucket_words(bucket: Mapping[str, Any]) -> str:
+    whole = int(float(bucket.get("available", 0)))
+    waiting = bucket.get("next_refill_minutes")
+    following = "" if waiting is None else f", the next in {int(-(-float(waiting) // 1))} min"
+    return f"Pings: {whole} of {bucket.get('capacity')} available{following}."
+
+
+def feed_item(view: View, one: Mapping[str, Any]) -> Html:
+    """A line of the feed. An outcome leads to its story."""
+    if one["type"] == "outcome":
+        look = _RESULTS.get(one["result"], "")
+        name = one["detail"].get("name") or one["key"]
+        words: list[Any] = [el("a", name, href=f"/why/{one['id']}"), f" {one['reason']}" if one["reason"] else ""]
+        badge = el("span", one["result"], class_=f"badge {look}")
+    else:
+        words, badge = [one["text"]], el("span", one["kind"], class_="badge")
+    return el(
+        "li",
+        view.times.at(one["at"]),
+        " ",
+        badge,
+        " ",
+        el("span", *words),
+        id=f"{one['type']}-{one['id']}",
+    )
+
+
+def result_badge(result: str) -> Html:
+    return el("span", result, class_=f"badge {_RESULTS.get(result, '')}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str) -> Html:
+    """A table that a small screen shows as cards: every cell knows its column."""
+    return el(
+        "div",
+        el(
+            "table",
+            el("caption", caption, class_="unseen"),
+            el("thead", el("tr", *(el("th", name, scope="col") for name in head))),
+            el(
+                "tbody",
+                *(
+                    el("tr", *(el("td", cell, data_label=name) for name, cell in zip(head, row, strict=True)))
+                    for row in rows
+                ),
+            ),
+        ),
+        class_="scroll",
+        tabindex="0",
+        role="region",
+        aria_label=caption,
+    )
+
+
+def choose_agent(view: View, chosen: str, *, path: str, all_: bool = False) -> Html | None:
+    """Links to the same page for other agents."""
+    names = [one["name"] for one in view.agents]
+    if len(names) < 2:
+        return None
+    links = [el("a", "all", href=path, aria_current="true" if not chosen else None)] if all_ else []
+    links += [
+        el("a", name, href=f"{path}?agent={name}", aria_current="true" if name == chosen else None) for name in names
+    ]
+    return el("nav", *links, class_="choose", aria_label="Agents")
