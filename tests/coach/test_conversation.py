@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from nudge.coach.commands import RESEND
-from nudge.coach.conversation import LEFT_OUT, ONLY_TEXT
+from nudge.coach.conversation import GARBLED, LEFT_OUT, ONLY_TEXT, SORRY
 from nudge.coach.document_writes import PENDING
-from nudge.coach.model_talk import GARBLED, SORRY
 from nudge.errors import ModelUnavailableError, NotConfiguredError, UsageError
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.queue.outbox import Message

@@ -17,7 +17,7 @@ from nudge.coach.briefing_run import Briefings
 from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
-from nudge.coach.conversation import TURNS, Conversation, as_turn
+from nudge.coach.conversation import TURNS, Conversation, ModelTalk, as_turn
 from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.drafts import Drafts
@@ -27,7 +27,6 @@ from nudge.coach.heartbeat import Heartbeat, Rhythm
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping
 from nudge.coach.inbound import Intake, Listener
 from nudge.coach.messages import REPLY, Pings, Replies
-from nudge.coach.model_talk import ModelTalk
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
@@ -102,7 +101,7 @@ class Coach:
         self.writes = DocumentWrites(store, documents, self.replies)
         self.changes = Changes(store, documents, self.writes, self.requests, self.reminders)
         self.buttons = Buttons(store, self.reminders, documents.goals, self.changes.carry_out)
-        guide = ReviewGuide(self.facts, answering)
+        guide = ReviewGuide(self.facts, answering) if answering.pays else None
         self.review = ReviewTalk(store, documents, self.replies, self.changes, outside.history, guide)
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)

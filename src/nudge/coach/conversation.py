@@ -14,38 +14,49 @@ from functools import wraps
 from typing import Any
 
 from nudge.attention.gate import CARE
-from nudge.attention.restraint import next_wake
+from nudge.attention.restraint import next_wake, recognise
 from nudge.clock import Clock
-from nudge.coach.actions import RefusedAction
+from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
+from nudge.coach.answering import RULES, Answering
 from nudge.coach.changes import ActionFailedError, Changes, Done
+from nudge.coach.drafts import Drafts
+from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.intents import TALK, Talk, Wish
 from nudge.coach.messages import Replies
-from nudge.coach.model_talk import ModelTalk
 from nudge.coach.own_words import (
     QUESTION,
     OpenQuestion,
     as_asked,
     is_unsure,
     question,
+    weigh,
     yes_or_no,
 )
-from nudge.coach.reply import Reply
+from nudge.coach.reply import Reply, parse_reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer_to_trouble, in_trouble
-from nudge.coach.small_talk import recap
+from nudge.coach.small_talk import WISH, chat, feedback, recap
 from nudge.coach.store import CoachStore, Saying
+from nudge.coach.talk_prompt import talk_prompt
+from nudge.coach.tools import OFFERED, Tools, ToolTurn
 from nudge.coach.wishes import Asking
+from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
+from nudge.model import ModelRequest, Purpose
 from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.firing import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
+from nudge.redaction import redact
 from nudge.text import without_quotes
 
 log = logging.getLogger("nudge.conversation")
 
 KIND = "turn"
+ANSWER_TOKENS = 1_000
+GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
+SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
 LEFT_AS_IT_WAS = "Okay, I left it as it was."
 ONLY_TEXT = "I can only read text so far. Could you type it?"
 LEFT_OUT = "(Part of your message looked like a key or a password, so I didn't keep it.)"
@@ -107,6 +118,101 @@ def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
 
 CarryOut = Callable[[Asking, Wish], Awaitable[str | None]]
 """Does what is wished; what to say, or None where that is said already."""
+
+
+class ModelTalk:
+    def __init__(self, facts: FactReader, answering: Answering, tools: Tools, drafts: Drafts) -> None:
+        self._facts = facts
+        self._answering = answering
+        self._tools = tools
+        self._drafts = drafts
+
+    async def facts(self, agent: str, text: str, number: int, now: Instant, *, forwarded: bool) -> CoachFacts:
+        """What the answer to a message depends on."""
+        pays = self._answering.pays
+        return await self._facts.for_message(agent, text, number, now, forwarded=forwarded, for_model=pays)
+
+    async def reply(self, agent: str, facts: CoachFacts, number: int, now: Instant) -> Reply:
+        """The reply to the message of that number, and what it asks for. The safety rules have been applied."""
+        turns: list[ToolTurn] = []  # one as soon as a model is asked
+
+        def ask() -> ModelRequest:
+            turns[:] = [ToolTurn(agent, facts, number)]
+            talk = talk_prompt(self._facts.texts(agent), facts)
+            return ModelRequest(
+                Purpose.CONVERSATION,
+                "",
+                talk.system,
+                talk.turns,
+                ANSWER_TOKENS,
+                tools=OFFERED,
+                attempt_id=f"{agent}:turn:{number}:{now}",
+            )
+
+        try:
+            answer = await self._answering.answer(
+                agent,
+                facts,
+                ask,
+                now,
+                waited_for=True,
+                use=lambda call: self._tools.use(turns[0], call),
+                words=self._drafts.writer(agent) if self._answering.pays else None,
+            )
+        except (StoreError, LostLeaseError):
+            raise
+        except NudgeError as error:
+            log.error("no answer for %s: %s", agent, error)
+            return Reply(f"I can't answer right now. {redact(str(error))}")
+        except Exception:
+            log.exception("no answer for %s", agent)
+            return Reply(SORRY)
+        wish = _wish(answer.content) if answer.model == RULES and not facts.forwarded else None
+        if wish is not None:
+            return Reply(str(answer.data["reply"]) if answer.data else "", wish=wish)
+        reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=facts.forwarded)
+        for turn in turns if answer.model != RULES else ():
+            planned, refused = tuple(turn.actions), tuple(turn.refused)
+            formed = reply.well_formed or bool(planned or refused)
+            reply = replace(
+                reply,
+                actions=(*reply.actions, *planned),
+                refused=(*reply.refused, *refused),
+                recent_context=reply.recent_context or turn.context,
+                well_formed=formed,
+            )
+        if not reply.well_formed:
+            log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
+            restrained = not facts.forwarded and recognise(facts.text, facts.now, facts.targets.person) is not None
+            return Reply(chat(facts)[0] if restrained else GARBLED)
+        if facts.forwarded or answer.model == RULES:
+            return reply
+        if reply.actions:
+            weighed = weigh(reply.actions, facts, self._facts.texts(agent))
+            known = {(one.name, one.reason) for one in reply.refused}
+            fresh = tuple(one for one in weighed.refused if (one.name, one.reason) not in known)
+            reply = replace(reply, actions=weighed.now, refused=(*reply.refused, *fresh), after_yes=weighed.after_yes)
+        return _with_feedback(reply, facts)
+
+    def ended(self, agent: str) -> None:
+        """The reply is written down, and its draft is over."""
+        if self._answering.pays:
+            self._drafts.end(agent)
+
+
+def _wish(content: Mapping[str, Any] | str) -> Wish | None:
+    """The wish in what the rules answered."""
+    found = content.get(WISH) if isinstance(content, Mapping) else None
+    return Wish.from_json(found) if found else None
+
+
+def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
+    """ "Don't message me about X" lands in Preferences also where the model only said that it would."""
+    if any(isinstance(action, UpdateMemory) for action in reply.actions):
+        return reply
+    said = replace(facts, text=without_quotes(facts.text))
+    actions, _ = read_actions(feedback(said), facts.now, facts.targets)
+    return replace(reply, actions=(*reply.actions, *actions))
 
 
 class Conversation:

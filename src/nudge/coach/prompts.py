@@ -127,7 +127,7 @@ class Prompt:
 
 
 def wishes(memory: str) -> str:
-    """The Preferences of MEMORY.md, outside of every fence: what the person asked for is to be followed. Each is one
+    """The Preferences of MEMORY.md, outside of every fence: what the person asked for counts. Each is one
     line. A model cannot write one that the person did not ask for (`own_words`); "" where there are none."""
     if too_long(memory):
         return ""

@@ -85,10 +85,6 @@ class ReviewGuide:
         self._facts = facts
         self._answering = answering
 
-    @property
-    def leads(self) -> bool:
-        return self._answering.pays
-
     async def read(self, agent: str, review: Review, text: str, now: Instant) -> Heard | None:
         """What the message is to the open question; None where no model says."""
         question = f"The question:\n{fence(review.question().text)}\n\nTheir message:\n{fence(readable(text))}"

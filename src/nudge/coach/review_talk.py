@@ -117,7 +117,7 @@ class ReviewTalk:
         """What a model makes of words that the rules take for an answer: something else, or a question back, once."""
         open_now = review.status is Status.ASKING and now < (review.times_out_at or now)
         answers = open_now and review.offer is Offer.NONE and said.unrelated is None
-        if self._guide is None or not self._guide.leads or not answers or reads_as(said.text) is not Reading.ANSWER:
+        if self._guide is None or not answers or reads_as(said.text) is not Reading.ANSWER:
             return said
         heard = await self._guide.read(agent, review, said.text, now)
         if heard is None:
@@ -130,7 +130,7 @@ class ReviewTalk:
 
     async def _closed(self, agent: str, step: Step, now: Instant) -> Step:
         """The end of the review with a model's summary, and with what contradicts itself in the memory, shown."""
-        if self._guide is None or not self._guide.leads:
+        if self._guide is None:
             return step
         end = await self._guide.close(agent, step.review, self._documents.text(agent, MEMORY), now)
         words = f"{step.review.week}: {end.summary}" if end.summary else step.effects.summary

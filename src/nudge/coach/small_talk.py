@@ -21,6 +21,7 @@ from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import HOUR, Instant, from_local, local_date, rfc3339, to_datetime, whole_seconds
 from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish, understand
+from nudge.phrases.asking import Force, asking_at_start
 from nudge.phrases.wording import Table
 from nudge.reminders.text import time_in_words
 from nudge.text import short
@@ -96,7 +97,7 @@ def chat(facts: CoachFacts) -> Answer:
         return _lost(facts, "long"), []
     if words in _SIGNS:
         return pick(FINE, facts.today, words), []
-    for rule in (_answer_to_wish, _answer_to_question, _correction, _intent):
+    for rule in (_answer_to_wish, _answer_to_question, _correction, _whole_reminder, _intent):
         answered = rule(facts, words)
         if answered is not None:
             return answered
@@ -115,6 +116,19 @@ def chat(facts: CoachFacts) -> Answer:
         return pick(said, facts.today, words), []
     wish = _renamed(facts, words) or _remind(facts, words)
     return wish if wish is not None else (_lost(facts, words), [])
+
+
+def _whole_reminder(facts: CoachFacts, words: str) -> Answer | None:
+    """A sentence that begins with "remind me" or the like and says what and when. Anything less may be another wish:
+    "remind me again in an hour", "remind me of my goals"."""
+    asking = asking_at_start(words)
+    if asking is None or asking.force is not Force.CLEAR or (facts.talk.came and "again" in words.casefold()):
+        return None
+    try:
+        wish = read_wish(words, facts.now, facts.targets.zone)
+    except InvalidPhraseError:
+        return None
+    return None if wish is None else _added(facts, *wish)
 
 
 def _intent(facts: CoachFacts, words: str) -> Answer | None:
