@@ -11,10 +11,10 @@ SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit clients bench soak lock clean
+.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak lock clean
 
 help:  ## show what there is
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## start the coach in this terminal: no key, no account (home: .nudge)
 	@NUDGE_HOME="$(NUDGE_HOME)" $(BIN)/nudge run --terminal
@@ -69,6 +69,9 @@ soak: dev  ## ten thousand lives under faults, 200 kills, memory over many gatew
 	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
 	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
 	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
+
+fleet-soak: dev  ## ten kills each of workers, Temporal and PostgreSQL under a fleet (NUDGE_KILLS, NUDGE_FLEET_AGENTS)
+	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

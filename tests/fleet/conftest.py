@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
+import re
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowHistory
+from temporalio.service import RPCError
+from temporalio.testing import WorkflowEnvironment
 
 from nudge.clock import SystemClock
 from nudge.daemon.assemble import Options, Ports
 from nudge.fleet.activities import Activities
 from nudge.fleet.adoption import adopt
-from nudge.fleet.connection import Server, connect, ensure_search_attributes
+from nudge.fleet.connection import Server, add_search_attributes, connect, ensure_search_attributes
 from nudge.fleet.dev_server import DevServer
-from nudge.fleet.rules import workflow_id
+from nudge.fleet.rules import sweep_id, workflow_id
 from nudge.fleet.tables import FleetTable
 from nudge.fleet.worker import WorkerOptions, working
 from nudge.home.prices import load_prices
@@ -36,6 +41,7 @@ from nudge.testing.life import Texts
 
 NOTE = "note"
 PATIENCE = 60.0
+HISTORIES = Path(__file__).parent / "histories"
 _queues = itertools.count()
 
 
@@ -54,7 +60,7 @@ class World:
     """A home's store, its fleet and its workers. `note` timers are handled by `handled`."""
 
     url: str
-    server: DevServer
+    address: str
     store: SqlStore
     client: Client
     queue: str = field(default_factory=lambda: f"queue-{next(_queues)}")
@@ -92,7 +98,7 @@ class World:
             load_prices(),
             is_coach=lambda agent: agent.role == "coach",
         )
-        client = await connect(Server(self.server.address))
+        client = await connect(Server(self.address))
         try:
             async with working(
                 ports, Options(owner=name), client, fleet, WorkerOptions(8, self.sweep_seconds)
@@ -128,11 +134,40 @@ class World:
         return self.client.get_workflow_handle(workflow_id(self.queue, agent))
 
 
+def _keep(name: str, history: WorkflowHistory) -> None:
+    """Without the name of the machine."""
+    text = re.sub(r'"identity": "\d+@[^"]*"', '"identity": "client"', history.to_json())
+    (HISTORIES / f"{name}.json").write_text(text)
+
+
+async def record(world: World, name: str) -> None:
+    """Keep the histories of a test's workflows, for `test_histories.py` to replay: NUDGE_RECORD=1 writes them."""
+    for agent in ["ada", "bob"]:
+        with suppress(RPCError):
+            history = await world.workflow(agent).fetch_history()
+            _keep(f"{name}-{agent}", history)
+    with suppress(RPCError):
+        history = await world.client.get_workflow_handle(sweep_id(world.queue)).fetch_history()
+        _keep(f"{name}-sweep", history)
+
+
 @pytest.fixture
-async def world(postgres_url: str, temporal: DevServer) -> AsyncIterator[World]:
+async def world(postgres_url: str, temporal: DevServer, request: pytest.FixtureRequest) -> AsyncIterator[World]:
     async with AsyncExitStack() as stack:
         store = await open_store(postgres_url)
         stack.push_async_callback(store.close)
         client = await connect(Server(temporal.address))
         await ensure_search_attributes(client)
-        yield World(postgres_url, temporal, store, client)
+        made = World(postgres_url, temporal.address, store, client)
+        yield made
+        if os.environ.get("NUDGE_RECORD"):
+            await record(made, request.node.name.removeprefix("test_"))
+
+
+@pytest.fixture
+async def temporal_skipping() -> AsyncIterator[WorkflowEnvironment]:
+    """A server whose time jumps to the next thing that happens."""
+    beside = Path(sys.executable).with_name("temporal-test-server")
+    async with await WorkflowEnvironment.start_time_skipping(test_server_existing_path=str(beside)) as environment:
+        await add_search_attributes(environment.client)
+        yield environment

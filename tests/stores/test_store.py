@@ -266,6 +266,27 @@ async def test_an_unread_topic_is_refreshed_and_counted(store: SqlStore) -> None
     assert await store.letters.put(letter("4th", Priority.IDLE, "r-1")) != first
 
 
+async def test_a_taken_letter_comes_back_unless_it_is_acknowledged_in_time(store: SqlStore) -> None:
+    await store.letters.put(letter("a", Priority.IDLE, "r-1"))
+    later, end = Instant(NOON + 5), Instant(NOON + 10)
+    first = await store.letters.take("coach", NOON, end)
+    assert first is not None
+    assert await store.letters.take("coach", later, end) is None
+    assert await store.letters.next_free("coach", later) == end
+    second = await store.letters.take("coach", end, Instant(end + 10))
+    assert second is not None
+    assert (second.id, second.takes) == (first.id, 2)
+    assert not await store.letters.acknowledge(first.id, first.takes, end)
+    await store.letters.put(letter("newer", Priority.IDLE, "r-1"))
+    assert await store.letters.acknowledge(second.id, second.takes, end)
+    third = await store.letters.take("coach", end, Instant(end + 10))
+    assert third is not None
+    assert third.body == "newer", "what came meanwhile is not lost"
+    assert await store.letters.acknowledge(third.id, third.takes, end)
+    assert not await store.letters.acknowledge(third.id, third.takes, end)
+    assert not await store.letters.unread("coach")
+
+
 async def test_unread_letters_are_counted_however_many_they_are(store: SqlStore) -> None:
     for n in range(120):
         await store.letters.put(letter(f"{n}", Priority.IDLE))

@@ -11,7 +11,7 @@ from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
 
 from nudge.fleet.pokes import poke
-from nudge.fleet.rules import sweep_id, workflow_id
+from nudge.fleet.rules import poller_id, sweep_id, workflow_id
 from nudge.fleet.tables import FleetTable
 from nudge.instants import Instant
 from nudge.queue.agents import Agents
@@ -45,7 +45,8 @@ async def release(store: SqlStore, client: Client, now: Instant) -> int:
     """End the workflows of all agents, so that daemons can take them back; how many there were."""
     table = FleetTable(store)
     fleet = await table.require()
-    await _end(client, sweep_id(fleet.task_queue))
+    for which in (sweep_id(fleet.task_queue), poller_id(fleet.task_queue)):
+        await _end(client, which)
     names = [agent.name for agent in await store.agents.all()]
 
     async def one(name: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from temporalio.api.enums.v1 import IndexedValueType
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.client import Client as Client
+from temporalio.common import SearchAttributeKey
 from temporalio.envconfig import ClientConfig
 from temporalio.runtime import PrometheusConfig, Runtime, TelemetryConfig
 from temporalio.service import RPCError
@@ -67,18 +69,17 @@ async def ensure_search_attributes(client: Client) -> None:
     service, namespace = client.operator_service, client.namespace
     try:
         known = await service.list_search_attributes(ListSearchAttributesRequest(namespace=namespace))
-        missing = {
-            key.name: IndexedValueType.ValueType(key.indexed_value_type)
-            for key in SEARCH_ATTRIBUTES
-            if key.name not in known.custom_attributes
-        }
-        if missing:
-            await service.add_search_attributes(
-                AddSearchAttributesRequest(namespace=namespace, search_attributes=missing)
-            )
+        if missing := [key for key in SEARCH_ATTRIBUTES if key.name not in known.custom_attributes]:
+            await add_search_attributes(client, missing)
     except RPCError as error:
         names = ", ".join(key.name for key in SEARCH_ATTRIBUTES)
         raise NotConfiguredError(
             f"The namespace {namespace} needs the search attributes {names}, and they cannot be created from here.",
             next_step="Create them once: temporal operator search-attribute create (see docs/fleet.md).",
         ) from error
+
+
+async def add_search_attributes(client: Client, keys: Sequence[SearchAttributeKey[Any]] = SEARCH_ATTRIBUTES) -> None:
+    wanted = {key.name: IndexedValueType.ValueType(key.indexed_value_type) for key in keys}
+    asked = AddSearchAttributesRequest(namespace=client.namespace, search_attributes=wanted)
+    await client.operator_service.add_search_attributes(asked)

@@ -99,5 +99,9 @@ def workflow_id(task_queue: str, agent: str) -> str:
     return f"{task_queue}/{agent}"
 
 
+def poller_id(task_queue: str) -> str:
+    return f"{task_queue}:poller"
+
+
 def sweep_id(task_queue: str) -> str:
     return f"{task_queue}:sweep"

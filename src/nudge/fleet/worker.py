@@ -7,10 +7,11 @@ import logging
 import os
 import signal
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from secrets import token_hex
+from typing import Any
 
 from temporalio.client import Client
 from temporalio.exceptions import WorkflowAlreadyStartedError
@@ -18,7 +19,7 @@ from temporalio.worker import Worker
 
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon, Options, Ports
-from nudge.daemon.channel import channel_of
+from nudge.daemon.channel import channel_of, who_talks
 from nudge.daemon.visits import Visits
 from nudge.daemon.world import options_of, ports_of
 from nudge.errors import StoreError
@@ -26,9 +27,10 @@ from nudge.fleet.activities import GRACE, Activities
 from nudge.fleet.connection import Server, connect, ensure_search_attributes
 from nudge.fleet.metrics import Metrics
 from nudge.fleet.pokes import PokeSender
-from nudge.fleet.rules import sweep_id
+from nudge.fleet.polling import Poller
+from nudge.fleet.rules import poller_id, sweep_id
 from nudge.fleet.tables import Fleet, FleetTable, require_server
-from nudge.fleet.workflows import AgentWorkflow, SweepStart, SweepWorkflow
+from nudge.fleet.workflows import AgentWorkflow, PollerWorkflow, SweepStart, SweepWorkflow
 from nudge.home.config import Config
 from nudge.instants import MINUTE, Instant
 from nudge.queue.dispatch import EarlyWakes
@@ -92,11 +94,12 @@ async def working(
     metrics = Metrics(runtime.metric_meter) if runtime else Metrics()
     table = FleetTable(ports.store)
     activities = Activities(daemon, visits, table, client, fleet.task_queue, fleet.spread, metrics)
+    poller = Poller(daemon, ports.channel, await who_talks(daemon, ports), options.owner, lambda: visits.stopping)
     worker = Worker(
         client,
         task_queue=fleet.task_queue,
-        workflows=[AgentWorkflow, SweepWorkflow],
-        activities=[activities.visit, activities.sweep],
+        workflows=[AgentWorkflow, SweepWorkflow, PollerWorkflow],
+        activities=[activities.visit, activities.sweep, poller.poll],
         max_concurrent_activities=wanted.concurrency,
         max_cached_workflows=CACHED_WORKFLOWS,
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_SECONDS),
@@ -109,7 +112,9 @@ async def working(
         _count(table, metrics, clock),
     ]
     async with worker:
-        await ensure_sweep(client, fleet.task_queue, wanted.sweep_seconds)
+        await _ensure(client, fleet, SweepWorkflow.run, sweep_id(fleet.task_queue), SweepStart(wanted.sweep_seconds))
+        if ports.channel.capabilities.listens:
+            await _ensure(client, fleet, PollerWorkflow.run, poller_id(fleet.task_queue))
         tasks = [asyncio.create_task(one) for one in beside]
         try:
             yield activities
@@ -120,14 +125,10 @@ async def working(
             await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def ensure_sweep(client: Client, task_queue: str, every_seconds: float) -> None:
-    """There is one sweep for all workers of a queue."""
-    try:
-        await client.start_workflow(
-            SweepWorkflow.run, SweepStart(every_seconds), id=sweep_id(task_queue), task_queue=task_queue
-        )
-    except WorkflowAlreadyStartedError:
-        log.debug("the sweep runs already")
+async def _ensure(client: Client, fleet: Fleet, workflow: Callable[..., Any], which: str, *args: Any) -> None:
+    """There is one for all workers of a queue."""
+    with suppress(WorkflowAlreadyStartedError):
+        await client.start_workflow(workflow, args=args, id=which, task_queue=fleet.task_queue)
 
 
 async def _count(table: FleetTable, metrics: Metrics, clock: Clock) -> None:

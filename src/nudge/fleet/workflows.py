@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from temporalio import workflow
 from temporalio.common import RetryPolicy, SearchAttributeKey
+from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from nudge.backoff import TABLE, Policy
@@ -194,6 +195,36 @@ class AgentWorkflow:
             workflow.upsert_search_attributes(
                 [STATE.value_set(after.state), TIER.value_set(after.tier), NEXT_DUE.value_set(due)]
             )
+
+
+@workflow.defn(name="nudge-poller")
+class PollerWorkflow:
+    """Somebody listens to the person's channel: one worker at a time, another if that one is gone."""
+
+    def __init__(self) -> None:
+        self._ended = False
+
+    @workflow.run
+    async def run(self) -> None:
+        while not self._ended:
+            if workflow.info().is_continue_as_new_suggested():
+                workflow.continue_as_new()
+            await self._listen()
+
+    async def _listen(self) -> None:
+        """Until the worker that listens stops, or until the end."""
+        polling = workflow.start_activity(
+            "poll", start_to_close_timeout=LONGEST_VISIT, heartbeat_timeout=HEARTBEAT_TIMEOUT, retry_policy=RETRIES
+        )
+        await workflow.wait_condition(lambda: self._ended or polling.done())
+        if not polling.done():
+            polling.cancel()
+        with suppress(ActivityError):  # it was cancelled
+            await polling
+
+    @workflow.signal
+    def cancel(self) -> None:
+        self._ended = True
 
 
 @dataclass(frozen=True)

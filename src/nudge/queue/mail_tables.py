@@ -76,9 +76,8 @@ class LetterTable:
     async def take(self, agent: str, now: Instant, until: Instant, *, up_to: Priority = Priority.IDLE) -> Letter | None:
         """The next letter that nobody has, for the caller alone until then."""
         while letters := await self.unread(agent, up_to=up_to, limit=1, free_at=now):
-            row = await self._db.one("letters_take", {"id": letters[0].id, "now": now, "until": until})
-            if row is not None:
-                return _letter(row)
+            if await self._db.run("letters_take", {"id": letters[0].id, "now": now, "until": until}):
+                return await self.get(letters[0].id)
         return None
 
     async def acknowledge(self, letter_id: int, takes: int, now: Instant) -> bool:

@@ -23,7 +23,6 @@ WHERE id = :id AND read_at IS NULL AND (CAST(:count AS BIGINT) IS NULL OR count 
 -- name: letters_take
 UPDATE letters SET taken_until = :until, takes = takes + 1, taken_count = count
 WHERE id = :id AND read_at IS NULL AND (taken_until IS NULL OR taken_until <= :now)
-RETURNING *
 
 -- name: letters_acknowledge
 UPDATE letters SET read_at = CASE WHEN count = taken_count THEN :now ELSE NULL END, taken_until = NULL, taken_count = 0
