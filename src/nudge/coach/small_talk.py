@@ -118,11 +118,14 @@ def chat(facts: CoachFacts) -> Answer:
     return wish if wish is not None else (_lost(facts, words), [])
 
 
+_RATHER = re.compile(r"\b(?:again|instead|rather|later)\b", re.IGNORECASE)
+
+
 def _whole_reminder(facts: CoachFacts, words: str) -> Answer | None:
     """A sentence that begins with "remind me" or the like and says what and when. Anything less may be another wish:
     "remind me again in an hour", "remind me of my goals"."""
     asking = asking_at_start(words)
-    if asking is None or asking.force is not Force.CLEAR or (facts.talk.came and "again" in words.casefold()):
+    if asking is None or asking.force is not Force.CLEAR or (facts.talk.came and _RATHER.search(words)):
         return None
     try:
         wish = read_wish(words, facts.now, facts.targets.zone)
