@@ -21,7 +21,7 @@ from nudge.queue.outcomes import Outcome, Result
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.testing.faults import Fault, FaultKind
-from nudge.testing.life import COACH, Texts
+from nudge.testing.life import COACH, Texts, templates
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.times import NOON
 
