@@ -31,7 +31,7 @@ from tests.times import NOON
 AWAY = ModelUnavailableError("The model's service is out of order (503).", unbilled=True)
 
 
-FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="hmm")
+FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="how do magnets work")
 REQUEST = ModelRequest(Purpose.CONVERSATION, "", (cached("system"),), (user("hmm"),), 100)
 
 
