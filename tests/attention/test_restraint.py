@@ -83,10 +83,7 @@ NOT_ASKED = [
     "the busyness of it all",
     "busy-ness",
     "busybody",
-    "not busy",
-    "I'm not busy",
     "I am not that busy",
-    "no longer busy",
     "I'm never busy",
     "isn't it a busy day",
     "busy?",
@@ -218,3 +215,9 @@ def test_what_lets_messages_out_sooner(before: Requests, after: Requests, lifts:
 def test_lifting_quiet_lifts_everything_but_a_delay() -> None:
     everything = Requests(later(1), later(2), True, later(3))
     assert everything.quiet(None) == Requests(delayed_until=later(3))
+
+
+@pytest.mark.parametrize("text", ["not busy", "I'm not busy", "no longer busy", "I'm back", "the meeting is over"])
+def test_back_is_the_end_of_every_restraint(text: str) -> None:
+    assert recognise(text) == Restraint(RestraintKind.BACK, 0)
+    assert Requests(quiet_until=Instant(NOW + HOUR), busy_until=Instant(NOW + HOUR)).after(recognise(text), NOW) == FREE

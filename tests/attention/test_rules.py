@@ -106,6 +106,7 @@ def everything(*without: Rule) -> tuple[Attention, Candidate]:
         repeats=RepeatLedger() if Rule.REPEATED in off else RepeatLedger().remember("sleep", SAID, NOW),
         bedtime_sent=0 if Rule.BEDTIME_LIMIT in off else 3,
         self_quiet_until=None if Rule.SELF_QUIET in off else later(60),
+        care_until=None if Rule.CARE in off else later(60),
         preferences=() if Rule.PREFERENCE in off else ("Don't message me about sleep",),
         learned=None if Rule.UNWELCOME in off else Learned(UNWELCOME),
     )
@@ -129,6 +130,7 @@ def test_the_first_objection_in_the_order_decides() -> None:
     assert [rule.value for rule in order] == [
         "silent-task",
         "preference",
+        "care",
         "quiet-hours",
         "quiet-mode",
         "left-alone",

@@ -122,7 +122,7 @@ def test_another_agents_reminder_is_not_there(coach: Any) -> None:
             await mine.snooze("coach", other.id, HOUR, NOON)
         assert not await mine.forget("coach", other.id, NOON)
         assert await rig.reminders.get(other.id) == other
-        assert "There is no reminder" in await rig.say(f"/done {other.id}")
+        assert "couldn't find a reminder" in await rig.say(f"/done {other.id}")
 
     coach(scenario)
 

@@ -110,19 +110,19 @@ def test_goals_shows_the_document_without_its_comments(coach: Any) -> None:
 
 def test_a_reminder_is_taken_away_by_its_words_or_its_id(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
-        assert await rig.say("/cancel pills") == "You have no reminders to cancel."
+        assert await rig.say("/cancel pills") == "I couldn't find a reminder like “pills”."
         for what in ("take the pills every day at 8am", "call Mum tomorrow at 5pm", "call the bank tomorrow at 6pm"):
             await rig.say(f"/remind {what}")
-        assert await rig.say("/cancel pills") == "Cancelled: take the pills"
+        assert await rig.say("/cancel pills") == "Cancelled: take the pills. “undo” takes it back."
         which = await rig.say("/cancel call")
-        assert [line[: line.index(" [")] for line in which.splitlines()[1:]] == ["• call Mum", "• call the bank"]
-        for unclear in ("/cancel", "/cancel the gym"):
-            assert (await rig.say(unclear)).startswith("Which one?")
-        (mum, bank) = [line[line.index("[") + 1 : -1] for line in which.splitlines()[1:]]
-        assert await rig.say(f"/cancel {bank}") == "Cancelled: call the bank"
+        assert [line[: line.index(" (")] for line in which.splitlines()[1:]] == ["• call Mum", "• call the bank"]
+        assert (await rig.say("/cancel")).startswith("Which one?")
+        assert "couldn't find" in await rig.say("/cancel the gym")
+        mum, bank = (one.id for one in await rig.coach.reminders.active("coach", 5))
+        assert await rig.say(f"/cancel {bank}") == "Cancelled: call the bank. “undo” takes it back."
         assert mum in await rig.say("/status")
         assert bank not in await rig.say("/status")
-        assert await rig.say("/done r-zzzzzz") == "There is no reminder 'r-zzzzzz'. /status lists them."
+        assert "couldn't find" in await rig.say("/done r-zzzzzz")
 
     coach(scenario)
 
@@ -355,10 +355,10 @@ def test_a_button_of_a_removed_reminder_gets_a_friendly_answer(coach: Any) -> No
     [
         pytest.param("/done", "Done ✓ stretch", id="the last one"),
         pytest.param("/done {id}", "Done ✓ stretch", id="by its id"),
-        pytest.param("/snooze 2h", "Again in 2h: stretch", id="with a duration"),
-        pytest.param("/snooze {id} 45m", "Again in 45m: stretch", id="with both"),
+        pytest.param("/snooze 2h", "Again at 2:25 PM: stretch", id="with a duration"),
+        pytest.param("/snooze {id} 45m", "Again at 1:10 PM: stretch", id="with both"),
         pytest.param("/snooze 9w", "too long", id="too long"),
-        pytest.param("/skip r-zzzzzz", "There is no reminder", id="no such id"),
+        pytest.param("/skip r-zzzzzz", "couldn't find a reminder", id="no such id"),
     ],
 )
 def test_the_buttons_can_be_typed(coach: Any, text: str, says: str) -> None:

@@ -455,3 +455,17 @@ async def test_a_letter_can_be_put_back_unless_a_newer_one_stands_for_it(store: 
     second = await store.letters.put(letter("2nd", Priority.IDLE, "r-1"))
     assert not await store.letters.put_back(first)
     assert [one.id for one in await store.letters.unread("coach")] == [second]
+
+
+async def test_a_look_at_the_gate_does_not_read_all_reminders_of_an_agent() -> None:
+    """It asks for those with a reserve, which are few, however many there are."""
+    import sqlite3
+
+    from nudge.stores.blocks import sqlite_blocks
+    from nudge.stores.sqlite import SqliteDatabase
+
+    database = SqliteDatabase.open(":memory:")
+    connection: sqlite3.Connection = database._connection
+    plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_blocks()['reminders_reserved']}", {"agent": "coach"})
+    assert any("reminders_reserved" in row["detail"] for row in plan)
+    await database.close()

@@ -8,7 +8,7 @@ from datetime import date, time
 
 from nudge.attention.bedtime import night_of
 from nudge.attention.bucket import PingBudget
-from nudge.attention.quiet import PersonOf
+from nudge.attention.quiet import Person, PersonOf
 from nudge.attention.reception import sent
 from nudge.attention.repeats import RepeatLedger
 from nudge.attention.rules import (
@@ -37,6 +37,9 @@ CONFIGURED: Record[tuple[int, int]] = Record(
 
 SELF_QUIET = instant("attention.self_quiet")
 """How long the coach wants to say nothing of its own. A model may set it; it holds back nothing but its own ideas."""
+
+CARE = instant("attention.care")
+"""Until when nothing unasked reaches a person who is in trouble."""
 
 _TRIES = 3
 
@@ -73,6 +76,10 @@ class Gate:
         self._preferences_of = preferences_of
         self.learning = learning
 
+    def person(self, agent: str) -> Person:
+        """When the agent's person lives."""
+        return self._person_of(agent)
+
     async def row(self, agent: str, now: Instant, *, to_change: bool = False) -> AttentionRow:
         """The stored row, with the bucket in the person's zone. The first call creates the row."""
         zone = self._person_of(agent).zone
@@ -91,6 +98,10 @@ class Gate:
         person = self._person_of(agent)
         claims = await self._claims_of(agent, now) if self._budget and self._reserve else ()
         said = await self._store.attention.said(agent, topic) if topic else {}
+        theirs = candidate is not None and candidate.set_for_time
+        care = None
+        if not theirs:
+            care = await self._store.records.get(agent, CARE)
         learns = self.learning and candidate is not None and candidate.learned_as
         own_silence = None
         if candidate is None or candidate.own_idea:
@@ -106,6 +117,7 @@ class Gate:
             repeats=RepeatLedger({(topic or "", signature): at for signature, at in said.items()}),
             bedtime_sent=row.bedtime.in_night(self._night(agent, now)),
             self_quiet_until=own_silence,
+            care_until=care,
             preferences=self._preferences_of(agent) if candidate is not None and candidate.about else (),
             critical_used=row.budget.refill(now).critical_used,
             learned=await self._store.welcomes.learned(agent) if learns else None,

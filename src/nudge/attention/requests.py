@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from nudge.attention.gate import SELF_QUIET, Gate
 from nudge.attention.reception import received, wrote
-from nudge.attention.restraint import Requests, recognise
+from nudge.attention.restraint import Requests, RestraintKind, recognise
 from nudge.attention.rules import Rule
 from nudge.attention.store import AttentionStore
 from nudge.attention.welcome import Reception
@@ -44,13 +44,15 @@ class PersonRequests:
 
     async def heard(self, agent: str, text: str, said_at: Instant, now: Instant) -> Requests | None:
         """The same, and carry out by rule what they said about being interrupted, whatever a model makes of it.
-        Returns None if they said nothing about it."""
-        restraint = recognise(text)
+        Returns None if they said nothing about it, or nothing new."""
+        restraint = recognise(text, said_at, lambda: self._gate.person(agent))
         before = await self._lock(agent, now)
+        after = before.after(restraint, said_at, now)
         await self._store.attention.conversation(agent, said_at)
-        await wrote(self._store, agent, restraint, said_at, now)
-        await self._change(agent, before, before.after(restraint, said_at, now), now, words=text)
-        return None if restraint is None else before
+        refused = None if restraint is None or restraint.kind is RestraintKind.BACK else restraint
+        await wrote(self._store, agent, refused, said_at, now)
+        await self._change(agent, before, after, now, words=text)
+        return None if restraint is None or after == before else before
 
     async def quiet(self, agent: str, until: Instant | None, now: Instant) -> Requests:
         """Send no messages until then; None lifts quiet, "busy", "leave me alone" and the coach's own silence alike."""
@@ -61,6 +63,11 @@ class PersonRequests:
         else:
             await received(self._store, agent, Reception.REFUSED, now, now)
         return before
+
+    async def no_delay(self, agent: str, now: Instant) -> None:
+        """Do not check back: what the person wanted to hear again comes by itself."""
+        before = await self._lock(agent, now)
+        await self._change(agent, before, replace(before, delayed_until=None), now)
 
     async def restore(self, agent: str, requests: Requests, now: Instant) -> None:
         """Put back what was in force. "Leave me alone" ended when the person wrote, so it stays ended."""

@@ -1,7 +1,8 @@
 """What the person says about being interrupted, recognised by rule, and what is in force after it.
 
-The model may understand more, but these must work even when it fails: "busy" and "focusing" (two hours), "leave me
-alone" (until the person writes again), "30 more min" (check back in 30).
+The model may understand more, but these must work even when it fails: "busy" and "in a meeting until 5" (two hours, or
+as long as they say), "leave me alone" and "shut up" (until the person writes again), "30 more min" (check back in 30),
+"I'm back". Whole messages are read by rows of words; a clause inside a longer message by patterns.
 
 A phrase counts if a clause begins with it, apart from politeness and adverbs, and if the speaker means themselves and
 now. So "business is slow", "I'm not busy", "Mary is busy", "was it a busy day?", "busy tomorrow" and "stop messaging me
@@ -11,12 +12,19 @@ about sleep" do not count. When in doubt the rule stays silent: the model reads 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from enum import StrEnum
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
-from nudge.instants import HOUR, MINUTE, Instant
+from nudge.attention.quiet import Person
+from nudge.errors import InvalidPhraseError, UnclearPhraseError
+from nudge.instants import DAY, HOUR, MINUTE, Instant, local_date, start_of_day
+from nudge.phrases import understand, understand_duration
+from nudge.phrases.wording import Matched, Table
 from nudge.queue.records import moment_or_none
 
 BUSY_FOR = 2 * HOUR
@@ -30,6 +38,8 @@ class RestraintKind(StrEnum):
     BUSY = "busy"
     LEFT_ALONE = "left-alone"
     ASK_AGAIN = "ask-again"
+    BACK = "back"
+    """They may be written to again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +50,9 @@ class Restraint:
     duration: int | None = None
 
 
-def recognise(text: str) -> Restraint | None:
-    """The restraint a message asks for, or None.
+def recognise(text: str, now: Instant | None = None, person: Callable[[], Person] | None = None) -> Restraint | None:
+    """The restraint a message asks for, or None. With `now` and the `person`, who is looked up only if an end is named,
+    that can be a time: "until 5", "till tomorrow" (when their day begins).
 
     "Leave me alone" beats a delay, and a delay beats "busy". A stated time beats the two hours ("busy for 30 min") and
     gives "leave me alone" an end.
@@ -52,9 +63,11 @@ def recognise(text: str) -> Restraint | None:
     20
     >>> recognise("please just leave me alone").duration is None
     True
-    >>> recognise("business is slow") is None, recognise("I'm not busy") is None
-    (True, True)
+    >>> recognise("business is slow") is None, recognise("I'm not busy anymore").kind.value
+    (True, 'back')
     """
+    if len(text) <= _LONGEST_ROW and (found := _by_rows(text, now, person)):
+        return found
     clauses = _clauses(text)
     for rule in (_left_alone, _ask_again, _busy):
         for clause in clauses:
@@ -62,6 +75,182 @@ def recognise(text: str) -> Restraint | None:
             if found is not None:
                 return found
     return None
+
+
+_LONGEST_ROW = 100
+_WRITING = "write|text|message|ping|nudge|disturb|bother|contact|bug|nag|interrupt|talk|call|send"
+_ING = "writing|texting|messaging|pinging|nudging|disturbing|bothering|bugging|nagging|talking|spamming|sending"
+_ADV = "-|really|very|super|so|pretty|quite|kinda|a|still|now|currently|too|just|totally -|bit|little"
+_AT = (
+    " "
+    " "
+    "meeting|call|class|lecture|lesson|seminar|workshop|interview|session|conference|movie|film|cinema|restaurant|gym|exam"
+)
+_ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
+    (RestraintKind.BACK, 0, (
+        "back", "i am -|all|now back -|now|again|at -|my|the -|desk|work",
+        "-|i'm not|no|longer -|longer busy|occupied -|anymore|now|any -|more",
+        "-|i'm -|all free|available|around -|again|now|with -|the|my -|meeting|call|work|class",
+        "-|the|my meeting|call|class|work|lecture|session|exam is|was|got "
+            "over|done|finished|ended|cancelled|canceled",
+        "meeting over|done|finished|ended",
+        "you can|may -|now write|talk|speak|message|text|ping|nudge -|to -|me -|again|now",
+        "you are allowed to write|talk|speak -|to -|me -|again", "quiet|mute|silence off|over", "unmute -|me",
+        "end -|the quiet|silence|pause", "-|please write|talk|speak|message|text -|to -|me again",
+        "i am done with -|the|my meeting|call|class|work", "ok|okay i am done with -|the|my meeting|call|class|work",
+        "i am out of -|the|my meeting|call|class",
+        "stop being quiet", "wake up again", "resume -|messages|messaging|nudges|pings",
+        "start writing|messaging|texting -|me again", "i have|got time -|again|now",
+        "not busy -|anymore|now|any -|more", "no longer busy",
+    )),
+    (RestraintKind.LEFT_ALONE, BUSY_FOR, (
+        "quiet", "-|please be|stay|keep|go -|very|really quiet|silent|still",
+        "-|some peace|quiet|silence -|and -|quiet|please",
+        "give me -|some|a -|little peace|quiet|space|silence -|and -|quiet", "mute",
+        "mute yourself|me|it|notifications|everything", "hush", "shush", "shh",
+        "do|please|don't|dont -|not disturb -|me", "dnd", "do not disturb -|me -|now|please|right -|now",
+        "no messages|pings|nudges|interruptions -|now|right|for|please -|now",
+        "hold -|all -|my|the messages|calls|pings", "not in the mood -|to|for -|talk|chat",
+        "pause -|all|the|your messages|pings|nudges|notifications", "keep quiet", "quiet mode", "stay quiet",
+        "don't|dont {v} -|to -|me now|right -|now", "i need -|some quiet|peace|silence|space",
+    )),
+    (RestraintKind.BUSY, BUSY_FOR, (
+        "not now", "no not now", "not right now", "not a good time", "bad time",
+        "-|i'm {a} "
+            "busy|occupied|focusing|focussing|concentrating|driving|working|studying|teaching|swamped|cooking|running "
+            "-|right|at|now|and|with -|now|the|work|it -|moment",
+        "-|i'm -|currently|now|still|going|off -|into|to in|at|on|into|to a|an|the|class|work|my "
+            "-|quick|long|team|video|phone|zoom|work|important -|phone {x}",
+        "-|i'm in class|session|conference|transit", "-|i'm in focus mode", "-|i'm heads down",
+        "-|i need|have|want|got|must -|to focus|concentrate|work -|now|on|for -|this|work|a -|bit|while",
+        "-|i can't|cant|cannot talk|chat|answer|reply|write -|now|right|at -|now",
+        "-|i'm working -|so|and -|do|don't|dont -|not disturb -|me", "can't now", "cant now",
+        "-|i'm on the road|phone|train", "-|i'm with people|friends|family|somebody|someone",
+        "let me work|focus|concentrate", "do not|don't interrupt -|me", "later i am busy",
+        "focus|focusing -|time|mode|now", "busy -|now|here",
+    )),
+    (RestraintKind.LEFT_ALONE, None, (
+        "stop", "stop it|this|that|now|everything", "stop {w} -|to|with -|me", "shut up", "shut it",
+        "shut the fuck|hell up", "go away", "get lost", "piss|fuck|bugger off", "enough", "that is enough",
+        "enough -|already|for -|now", "-|just leave me -|the -|fuck|hell alone|be", "leave me in peace",
+        "stop messages|messaging|pings|nudges|it -|all", "no more messages|pings|nudges -|at -|all|from -|you",
+        "i do not|don't want to hear from you -|anymore|any -|more",
+        "don't|dont|do -|not -|ever {v} -|to|with -|me -|anymore|ever|again|any -|more", "let me be", "be gone",
+        "stfu", "silence", "you are annoying -|me", "stop bothering|annoying|nagging me -|please",
+        "don't talk to me", "quit {w} -|to -|me",
+    )),
+)  # fmt: skip
+"""Whole messages: what they ask for, for how long, in which words."""
+_FILLED = (("{v}", _WRITING), ("{w}", _ING), ("{a}", _ADV), ("{x}", _AT))
+_ENDS = (
+    "until|till|til|before|by {until}", "for -|the|about|at -|next|least {length}", "for the next {length}",
+    "the next {length}", "-|for the|this rest of the day", "-|for -|all today", "-|for -|the rest of today",
+    "{length}",
+    "all day", "for the -|whole day", "until|till i say so|otherwise", "until|till i write -|again|you|back",
+    "until|till further notice", "for now",
+)  # fmt: skip
+_OWN_ENDS = (
+    (RestraintKind.LEFT_ALONE, "don't|dont|do -|not {v} -|to -|me -|again|anything before|until|till {until}"),
+    (RestraintKind.LEFT_ALONE, "no -|more messages|pings|nudges|interruptions before|until|till {until}"),
+    (RestraintKind.LEFT_ALONE, "give me {length} of -|some|total peace|quiet|silence|rest"),
+    (RestraintKind.LEFT_ALONE, "-|i need|want {length} of -|some|total peace|quiet|silence|rest"),
+    (RestraintKind.LEFT_ALONE, "no -|more messages|pings|nudges|interruptions -|for -|the -|next|about {length}"),
+    (RestraintKind.LEFT_ALONE, "no -|more messages|pings|nudges -|for -|the -|rest -|of today"),
+    (RestraintKind.BUSY, "i have -|got a meeting|call|class|lecture until|till {until}"),
+)  # fmt: skip
+
+
+@cache
+def _table() -> Table[tuple[RestraintKind, int | None]]:
+    """Every row alone and with each of its ends; what has a slot for an end has its length from there."""
+    found: list[tuple[tuple[RestraintKind, int | None], str]] = []
+    for kind, length, rows in _ROWS:
+        for row in rows:
+            found.append(((kind, length), row))
+            if kind is not RestraintKind.BACK:
+                found += [((kind, length), f"{row} {end}") for end in _ENDS]
+    found += [((kind, None), row) for kind, row in _OWN_ENDS]
+    return Table((meaning, _filled(row)) for meaning, row in found)
+
+
+def _filled(row: str) -> str:
+    for mark, words in _FILLED:
+        row = row.replace(mark, words)
+    return row
+
+
+def _by_rows(text: str, now: Instant | None, person: Callable[[], Person] | None) -> Restraint | None:
+    if text.rstrip().endswith("?"):
+        return None
+    for (kind, length), matched in _table().read(text):
+        if matched.slip and kind is RestraintKind.BACK:
+            continue
+        found = _with_end(kind, length, matched, text, now, person)
+        if found is not None:
+            return found
+    return None
+
+
+def _with_end(
+    kind: RestraintKind,
+    length: int | None,
+    matched: Matched,
+    text: str,
+    now: Instant | None,
+    person: Callable[[], Person] | None,
+) -> Restraint | None:
+    """The restraint, with the end that the words name; None if they name one that cannot be read."""
+    said_end = matched.slots.get("until") or matched.slots.get("length")
+    whole_day = not said_end and re.search(r"\b(?:to)?day\b", text, re.IGNORECASE) and "busy" not in text.casefold()
+    if not said_end and not whole_day:
+        return Restraint(kind, length)
+    if now is None or person is None:
+        return None
+    who = person()
+    until = next_wake(now, who) if whole_day else _until(matched.slots, now, who)
+    return None if until is None or not 0 < until - now <= LONGEST_ROW else Restraint(kind, until - now)
+
+
+LONGEST_ROW = 7 * DAY
+"""Quiet lasts a week at most."""
+
+
+def _until(slots: Mapping[str, str], now: Instant, person: Person) -> Instant | None:
+    if "length" in slots:
+        return _after(slots["length"], now, person)
+    words = slots["until"]
+    if words.casefold() in ("tomorrow", "tomorrow morning", "the morning", "morning"):
+        return next_wake(now, person)
+    try:
+        return understand(words, now, person.zone).once
+    except UnclearPhraseError:  # a bare 5 is the next five o'clock
+        ends = [end for half in ("am", "pm") if (end := _at(f"{words} {half}", now, person)) is not None]
+        return min(ends, default=None)
+    except InvalidPhraseError:
+        return None
+
+
+def _at(words: str, now: Instant, person: Person) -> Instant | None:
+    try:
+        return understand(words, now, person.zone).once
+    except InvalidPhraseError:
+        return None
+
+
+def _after(words: str, now: Instant, person: Person) -> Instant | None:
+    plain = words.casefold().removeprefix("the next ").removeprefix("next ")
+    if plain.removeprefix("the ") in ("rest of the day", "day", "rest of today"):
+        return next_wake(now, person)
+    try:
+        return Instant(now + understand_duration("1 hour" if plain == "hour" else words, now, person.zone))
+    except InvalidPhraseError:
+        return None
+
+
+def next_wake(now: Instant, person: Person) -> Instant:
+    """When the person's next day begins."""
+    day = local_date(now, person.zone) + timedelta(days=1)
+    return Instant(start_of_day(day, person.zone) + person.wake * MINUTE)
 
 
 def _left_alone(clause: str) -> Restraint | None:
@@ -244,6 +433,8 @@ class Requests:
         heard = replace(self, left_alone=False)
         if restraint is None:
             return heard
+        if restraint.kind is RestraintKind.BACK:
+            return self.quiet(None)
         if restraint.duration is None:
             return replace(heard, left_alone=True)
         until = Instant(said_at + restraint.duration)

@@ -3,8 +3,8 @@
 One pure function, used by every path that can reach the person. The rules are checked in a fixed order. The first that
 objects decides, and is recorded:
 
-    silent task → preference → quiet hours → quiet mode, "leave me alone" → the coach's own silence → conversation
-    → repeated, bedtime limit → one ping per run → busy → unwelcome → bucket with look-ahead reserve
+    silent task → preference → trouble → quiet hours → quiet mode, "leave me alone" → the coach's own silence
+    → conversation → repeated, bedtime limit → one ping per run → busy → unwelcome → bucket with look-ahead reserve
 
 `critical` passes the last four only. A refusal costs nothing. A reply to the person is not a ping: it is free and
 always goes out.
@@ -48,6 +48,7 @@ class Rule(Enum):
 
     SILENT = ("silent-task", "This task is marked silent, so it never pings.")
     PREFERENCE = ("preference", "You asked not to hear about this.")
+    CARE = ("care", "You were having a hard day, so I kept my own messages away.")
     QUIET_HOURS = ("quiet-hours", "It fell in your quiet hours.")
     QUIET_MODE = ("quiet-mode", "Quiet mode was on.")
     LEFT_ALONE = ("left-alone", "You asked to be left alone and hadn't written since.")
@@ -182,8 +183,9 @@ class Attention:
 
     `claims` are the coming times of routines with a reserve; for one that is due and has not spoken yet, pass the
     current time. `bedtime_sent` is this night's count, `critical_used` this day's. `self_quiet_until` is how long the
-    coach wants to say nothing of its own; what the person asked for comes all the same. `preferences` are the person's,
-    in words. `learned` is how earlier pings were taken; without it nothing is unwelcome. Times are aware datetimes or
+    coach wants to say nothing of its own; what the person asked for comes all the same. Until `care_until` nothing
+    reaches them but the reminders they set: they said that they are in trouble. `preferences` are the person's, in
+    words. `learned` is how earlier pings were taken; without it nothing is unwelcome. Times are aware datetimes or
     instants, `tz` a zone or its name.
     """
 
@@ -197,6 +199,7 @@ class Attention:
     repeats: RepeatLedger = field(default_factory=RepeatLedger)
     bedtime_sent: int = 0
     self_quiet_until: Moment | None = None
+    care_until: Moment | None = None
     preferences: Sequence[str] = ()
     critical_used: int = 0
     learned: Learned | None = None
@@ -246,6 +249,9 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
     if candidate.about and forbids(state.preferences, candidate.about):
         return Refuse(Rule.PREFERENCE)
     exact = candidate.set_for_time
+    theirs = exact or (candidate.kind is Kind.REMINDER and candidate.asked_by_person)
+    if state.care_until is not None and at < as_instant(state.care_until) and not theirs:
+        return Refuse(Rule.CARE)
     if state.quiet_hours is not None and not exact and (end := state.quiet_hours.end_if_inside(at)) is not None:
         return _held(candidate, Rule.QUIET_HOURS, end)
     if state.quiet_until is not None and at < (quiet_until := as_instant(state.quiet_until)):

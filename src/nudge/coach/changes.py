@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,12 +35,17 @@ from nudge.coach.goals import parse_goals
 from nudge.coach.memory import CONTEXT, set_recent_context
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.person_reminders import PersonReminders
+from nudge.coach.review import REVIEW, REVIEW_TIMEOUT, Review, ask
+from nudge.coach.review import Status as ReviewStatus
 from nudge.coach.store import CoachStore
-from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, StoreError, UsageError
+from nudge.errors import LostLeaseError, NotConfiguredError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.instants import Instant, local_date, whole_seconds
-from nudge.queue.records import Record, items, moment_or_none, text, texts, whole
+from nudge.queue.records import Record, fields, items, moment_or_none, text, texts, whole
+from nudge.queue.timers import Timer, talk_lane
 from nudge.reminders.definition import reminder_from_json, reminder_to_json
 from nudge.reminders.service import Timed
+from nudge.reminders.text import time_in_words
+from nudge.text import short
 
 log = logging.getLogger("nudge.changes")
 
@@ -54,7 +59,8 @@ NOTHING = "There's nothing to undo."
 class Change:
     """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
     `noted` are the lines that went into MEMORY.md, by section; `at` is when a command did it. `before` is what the
-    person had asked for until then, where that changed; `earlier` are the reminders that changed, as they were."""
+    person had asked for until then, where that changed; `earlier` are the reminders that changed, as they were;
+    `review` is the weekly review before it ({} where there was none)."""
 
     what: str
     edits: tuple[Edit, ...] = ()
@@ -64,10 +70,12 @@ class Change:
     noted: tuple[tuple[str, str], ...] = ()
     at: Instant | None = None
     earlier: tuple[Timed, ...] = ()
+    review: Mapping[str, Any] | None = None
 
     @property
     def is_nothing(self) -> bool:
-        return not (self.edits or self.reminders or self.earlier or self.before is not None)
+        changed = self.edits or self.reminders or self.earlier
+        return not (changed or self.before is not None or self.review is not None)
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -79,6 +87,7 @@ class Change:
             "noted": [list(line) for line in self.noted],
             "at": self.at,
             "earlier": [[reminder_to_json(one.reminder), one.next_at] for one in self.earlier],
+            "review": None if self.review is None else dict(self.review),
         }
 
     @classmethod
@@ -95,6 +104,7 @@ class Change:
                 Timed(reminder_from_json(reminder), moment_or_none(next_at))
                 for reminder, next_at in items(data.get("earlier", []))
             ),
+            None if data.get("review") is None else fields(data["review"]),
         )
 
 
@@ -108,12 +118,13 @@ CHANGES: Record[tuple[Change, ...]] = Record(
 @dataclass(frozen=True, slots=True)
 class Done:
     """What came of a reply's actions. `unchanged` are those that found their document as they wanted it; `documents`
-    names those that were changed."""
+    names those that were changed, `reminders` those that were set."""
 
     actions: tuple[Action, ...] = ()
     unchanged: tuple[Action, ...] = ()
     refused: tuple[RefusedAction, ...] = ()
     documents: tuple[str, ...] = ()
+    reminders: tuple[str, ...] = ()
 
 
 class ActionFailedError(NudgeError):
@@ -187,7 +198,7 @@ class Changes:
         await self.remember(
             agent, Change(what, edits, tuple(reminders), requests, said, noted, earlier=tuple(earlier_ones))
         )
-        return Done(tuple(done), tuple(unchanged), tuple(refused), tuple(edit.name for edit in edits))
+        return Done(tuple(done), tuple(unchanged), tuple(refused), tuple(edit.name for edit in edits), tuple(reminders))
 
     async def read(self, agent: str, name: str) -> str:
         """A document as it is, or as it is about to be."""
@@ -224,16 +235,51 @@ class Changes:
         last = kept[-1]
         await self._keep(agent, kept[:-1])
         changed_since = await self._restore(agent, last.edits, now)
+        now_true: list[str] = []
         for reminder in last.reminders:
             await self._reminders.forget(agent, reminder, now)
-        for earlier in reversed(last.earlier):
-            await self._reminders.restore(agent, earlier, now)
+        now_true += [await self._put_back(agent, one, now) for one in reversed(last.earlier)]
         if last.before is not None:
             await self._requests.restore(agent, last.before, now)
+            now_true.append(await self._restraint_now(agent, now))
+        if last.review is not None:
+            now_true.append(await self._review_back(agent, last.review, now))
         if not changed_since:
-            return f"Undone: {last.what}"
+            return " ".join(part for part in (f"Undone: {last.what}", *now_true) if part)
         left = " and ".join(changed_since)
         return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {last.what}"
+
+    async def _put_back(self, agent: str, earlier: Timed, now: Instant) -> str:
+        """Put one reminder back; what is true now."""
+        try:
+            timed = await self._reminders.restore(agent, earlier, now)
+        except NotFoundError:
+            return "The reminder is gone."
+        title = short(timed.reminder.name or timed.reminder.message)
+        if timed.next_at is None:
+            return f"“{title}” is as it was."
+        zone = self._documents.targets(agent).zone
+        return f"“{title}” comes {time_in_words(timed.next_at, now, zone)}."
+
+    async def _restraint_now(self, agent: str, now: Instant) -> str:
+        requests = await self._requests.now(agent, now)
+        until = max((one for one in (requests.quiet_until, requests.busy_until) if one and one > now), default=None)
+        if until is None:
+            return "I write as usual again."
+        return f"I keep quiet until {time_in_words(until, now, self._documents.targets(agent).zone)}."
+
+    async def _review_back(self, agent: str, before: Mapping[str, Any], now: Instant) -> str:
+        if not before:
+            await self._store.records.delete(agent, REVIEW)
+            await self._store.timers.cancel(agent, REVIEW_TIMEOUT)
+            return "There is no review in progress."
+        review = Review.from_json(before)
+        await keep_review(self._store, agent, replace(review, touched_at=now) if review.in_progress else review)
+        return ask(review) if review.status is ReviewStatus.ASKING else "The review waits. Say “continue” any time."
+
+    async def drop(self, agent: str, said: int) -> None:
+        """Forget for /undo what this message changed: something else stands for it."""
+        await self._keep(agent, [one for one in await self._kept(agent) if one.said != said])
 
     async def forget(self, agent: str, said: Iterable[int], since: Instant) -> Sequence[Change]:
         """Forget what these messages, and commands since then, changed. Returns those changes.
@@ -333,3 +379,13 @@ def _same_but_context(one: str, other: str) -> bool:
         return replace_prose(one, CONTEXT, "-") == replace_prose(other, CONTEXT, "-")
     except UsageError:
         return one == other
+
+
+async def keep_review(store: CoachStore, agent: str, review: Review) -> None:
+    """Store the review with the timer that ends it, inside the caller's transaction."""
+    await store.records.set(agent, REVIEW, review)
+    due = review.times_out_at
+    if due is None:
+        await store.timers.cancel(agent, REVIEW_TIMEOUT)
+    else:
+        await store.timers.set(Timer.at(agent, REVIEW_TIMEOUT, REVIEW_TIMEOUT, due, lane=talk_lane(agent)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from nudge.attention.gate import Gate
 from nudge.attention.requests import ASK_AGAIN, PersonRequests
@@ -38,6 +39,7 @@ from nudge.coach.rhythm import KIND as RHYTHM
 from nudge.coach.rhythm import RhythmWatch
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
+from nudge.coach.wishes import carry_out
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Handler
@@ -64,6 +66,8 @@ class CoachOptions:
 
     rhythm: Rhythm = field(default_factory=Rhythm)
     secrets: tuple[str, ...] = ()
+    help_lines: tuple[str, str] = ("", "")
+    """Where somebody in trouble can turn, and the emergency number, in the person's own words; "" goes by the zone."""
 
 
 class Coach:
@@ -103,7 +107,9 @@ class Coach:
         self.commands = Commands(self)
         self.drafts = Drafts(options.secrets)
         talk = ModelTalk(self.facts, answering, Tools(self), self.drafts)
-        self.conversation = Conversation(store, talk, self.replies, self.changes, self.review)
+        self.conversation = Conversation(
+            store, talk, self.replies, self.changes, self.review, partial(carry_out, self), options.help_lines
+        )
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 

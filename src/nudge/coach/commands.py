@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from nudge.attention.preamble import ping_status
 from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
@@ -21,9 +22,12 @@ from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
 from nudge.coach.explain import Explanation, explain
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
+from nudge.coach.intents import Wish, read
+from nudge.coach.person_reminders import is_nudge
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
 from nudge.coach.store import Saying
+from nudge.coach.wishes import HANDLERS, Asking, carry_out, remember
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
@@ -48,7 +52,7 @@ QUIET_FOR = "2h"
 DECISIONS = 5
 MOST_WHY = 20
 MOST_REMINDERS = 10
-LOOKED_THROUGH = 500
+_ID = re.compile(r"r-[0-9a-z]{6}")
 
 _COMMAND = re.compile(r"/([A-Za-z][A-Za-z0-9_-]{0,31})(?:@\w+)?(?:\s+(.*))?", re.DOTALL)
 
@@ -64,6 +68,9 @@ class Asked:
     now: Instant
     typed: bool = False
     hidden: bool = False
+
+    def asking(self) -> Asking:
+        return Asking(self.agent, self.now, typed=self.typed)
 
 
 Handler = Callable[["Coach", Asked], Awaitable[str | None]]
@@ -206,33 +213,58 @@ async def remind(coach: Coach, asked: Asked) -> str:
         return unclear.question
     number = await coach.reminders.remind(asked.agent, text, when, asked.now)
     await coach.changes.remember(asked.agent, Change(f"the reminder “{text}”", reminders=(number,), at=asked.now))
+    asking, talk = asked.asking(), await coach.facts.talk(asked.agent, now, ())
+    await remember(coach, asking, talk, subject=number, last=Wish("set", {"said": asked.text}))
     return f"I'll remind you: {text}. {when.echo(now, zone)} [{number}]"
 
 
-async def done(coach: Coach, asked: Asked) -> str:
-    return await coach.buttons.say("done", asked.agent, asked.text, asked.now)
+async def done(coach: Coach, asked: Asked) -> str | None:
+    return await _by_words(coach, asked, "done")
 
 
-async def snooze(coach: Coach, asked: Asked) -> str:
-    return await coach.buttons.say("snooze", asked.agent, asked.text, asked.now)
+async def snooze(coach: Coach, asked: Asked) -> str | None:
+    return await _by_words(coach, asked, "snooze")
 
 
-async def skip(coach: Coach, asked: Asked) -> str:
-    return await coach.buttons.say("skip", asked.agent, asked.text, asked.now)
+async def skip(coach: Coach, asked: Asked) -> str | None:
+    return await _by_words(coach, asked, "skip")
 
 
-async def cancel(coach: Coach, asked: Asked) -> str:
-    """By its id or by words of it. What a role or a routine brings stays away until its file changes."""
-    active = await coach.reminders.active(asked.agent, LOOKED_THROUGH)
-    if not active:
-        return "You have no reminders to cancel."
-    wanted = asked.text.casefold()
-    found = [one for one in active if wanted == one.id or wanted in f"{one.name} {one.message}".casefold()]
-    if not wanted or len(found) != 1:
-        shown = [f"• {short(one.name or one.message)} [{one.id}]" for one in (found or active)[:MOST_REMINDERS]]
-        return "\n".join(["Which one? Send /cancel with its id, or with words only that one has:", *shown])
-    await coach.reminders.forget(asked.agent, found[0].id, asked.now)
-    return f"Cancelled: {short(found[0].name or found[0].message)}"
+async def cancel(coach: Coach, asked: Asked) -> str | None:
+    return await _by_words(coach, asked, "cancel")
+
+
+async def move(coach: Coach, asked: Asked) -> str | None:
+    return await _by_words(coach, asked, "move")
+
+
+async def _by_words(coach: Coach, asked: Asked, verb: str) -> str | None:
+    """A command about a reminder does what its words do: "/move call Mum to friday" is "move call Mum to friday". Ids
+    work as well as words; without either it is the reminder that came last."""
+    agent, now = asked.agent, asked.now
+    due = await coach.facts.due(agent, now)
+    talk = await coach.facts.talk(agent, now, due)
+    last = await coach.buttons.last_with_buttons(agent)
+    if verb != "cancel" and verb != "move" and last is not None and is_nudge(last) and not talk.came:
+        return await coach.buttons.say(verb, agent, asked.text, now)
+    if verb in ("done", "skip", "snooze") and not _ID.search(asked.text):
+        came = talk.came or await coach.buttons.last(agent)
+        if came is None:
+            return "Which one? There was no reminder lately. “reminders” lists them."
+        talk = replace(talk, came=came, subject=came)
+        if not asked.text and verb != "snooze":
+            return await carry_out(coach, asked.asking(), Wish(verb, id=came))
+    words = _ID.sub(lambda found: found[0], asked.text)
+    wish = read(f"{verb} {words or ('it' if verb != 'cancel' else 'a reminder')}", talk, now, talk_zone(coach, agent))
+    if wish is None or (wish.name not in HANDLERS):
+        return f"I couldn't find a reminder like “{short(asked.text)}”. “reminders” lists them."
+    if wish.name == "again":
+        wish = replace(wish, id=talk.came)
+    return await carry_out(coach, asked.asking(), wish)
+
+
+def talk_zone(coach: Coach, agent: str) -> ZoneInfo:
+    return coach.documents.targets(agent).zone
 
 
 async def quiet(coach: Coach, asked: Asked) -> str:
@@ -248,11 +280,11 @@ async def quiet(coach: Coach, asked: Asked) -> str:
 
 
 async def review(coach: Coach, asked: Asked) -> str | None:
-    return await coach.review.command(asked.agent, asked.text, asked.now, typed=asked.typed)
+    return await carry_out(coach, asked.asking(), Wish("review", {"what": asked.text}))
 
 
-async def undo(coach: Coach, asked: Asked) -> str:
-    return await coach.changes.undo_last(asked.agent, asked.now)
+async def undo(coach: Coach, asked: Asked) -> str | None:
+    return await carry_out(coach, asked.asking(), Wish("undo"))
 
 
 async def redact(coach: Coach, asked: Asked) -> str:
@@ -319,6 +351,7 @@ COMMANDS = (
     Command("snooze", "remind me again later", snooze, "[id] [30m]"),
     Command("skip", "skip it this time", skip, "[id]"),
     Command("cancel", "cancel a reminder", cancel, "[id or words]"),
+    Command("move", "move a reminder", move, "[id or words] to [date]"),
     Command("quiet", "no messages for a while; “off” ends it", quiet, "[duration]"),
     Command("review", "start or continue the weekly review", review, "[pause or skip]", in_turn=True),
     Command("undo", "undo the last thing I changed", undo, in_turn=True),

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
-from nudge.attention.restraint import recognise
+from nudge.attention.gate import CARE
+from nudge.attention.restraint import next_wake, recognise
 from nudge.clock import Clock
 from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
 from nudge.coach.answering import RULES, Answering
@@ -21,6 +22,7 @@ from nudge.coach.changes import ActionFailedError, Changes, Done
 from nudge.coach.drafts import Drafts
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.facts import CoachFacts
+from nudge.coach.intents import TALK, Talk, Wish
 from nudge.coach.messages import Replies
 from nudge.coach.own_words import (
     QUESTION,
@@ -34,10 +36,12 @@ from nudge.coach.own_words import (
 from nudge.coach.reply import Reply, parse_reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
-from nudge.coach.small_talk import chat, feedback, recap
+from nudge.coach.rules import answer_to_trouble, in_trouble
+from nudge.coach.small_talk import WISH, chat, feedback, recap
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.talk_prompt import talk_prompt
 from nudge.coach.tools import OFFERED, Tools, ToolTurn
+from nudge.coach.wishes import Asking
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
 from nudge.model import ModelRequest, Purpose
@@ -112,6 +116,10 @@ def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
     return turn
 
 
+CarryOut = Callable[[Asking, Wish], Awaitable[str | None]]
+"""Does what is wished; what to say, or None where that is said already."""
+
+
 class ModelTalk:
     def __init__(self, facts: FactReader, answering: Answering, tools: Tools, drafts: Drafts) -> None:
         self._facts = facts
@@ -159,6 +167,9 @@ class ModelTalk:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
+        wish = _wish(answer.content) if answer.model == RULES and not facts.forwarded else None
+        if wish is not None:
+            return Reply(str(answer.data["reply"]) if answer.data else "", wish=wish)
         reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=facts.forwarded)
         for turn in turns if answer.model != RULES else ():
             planned, refused = tuple(turn.actions), tuple(turn.refused)
@@ -172,7 +183,7 @@ class ModelTalk:
             )
         if not reply.well_formed:
             log.warning("the model's answer to %s is not a reply (%s)", agent, answer.stop_reason)
-            restrained = not facts.forwarded and recognise(facts.text) is not None
+            restrained = not facts.forwarded and recognise(facts.text, facts.now, facts.targets.person) is not None
             return Reply(chat(facts)[0] if restrained else GARBLED)
         if facts.forwarded or answer.model == RULES:
             return reply
@@ -187,6 +198,12 @@ class ModelTalk:
         """The reply is written down, and its draft is over."""
         if self._answering.pays:
             self._drafts.end(agent)
+
+
+def _wish(content: Mapping[str, Any] | str) -> Wish | None:
+    """The wish in what the rules answered."""
+    found = content.get(WISH) if isinstance(content, Mapping) else None
+    return Wish.from_json(found) if found else None
 
 
 def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
@@ -206,7 +223,11 @@ class Conversation:
         replies: Replies,
         changes: Changes,
         review: ReviewTalk,
+        wishes: CarryOut,
+        help_lines: tuple[str, str] = ("", ""),
     ) -> None:
+        self._wishes = wishes
+        self._help_lines = help_lines
         self._store = store
         self._talk = talk
         self._replies = replies
@@ -220,13 +241,18 @@ class Conversation:
         await self._changes.finish(agent, now)
         facts = await self._talk.facts(agent, heard.text, heard.number, now, forwarded=heard.forwarded)
         step = None
-        reply = await self._to_question(agent, heard, facts, now)
+        trouble = not heard.forwarded and in_trouble(without_quotes(heard.text))
+        reply = self._care(facts) if trouble else await self._to_question(agent, heard, facts, now)
         if reply is None:
             step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
             reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
         self._talk.ended(agent)
         await self._changes.finish(agent, now)
+
+    def _care(self, facts: CoachFacts) -> Reply:
+        """The one answer to somebody in trouble. It comes before any question, the review and a model."""
+        return Reply(answer_to_trouble(facts.targets.zone, *self._help_lines), in_trouble=True)
 
     async def _to_question(self, agent: str, heard: Heard, facts: CoachFacts, now: Instant) -> Reply | None:
         """What follows if the message answers what the coach asked last; None if it is about something else."""
@@ -265,8 +291,11 @@ class Conversation:
         lost = "" if step is None else await self._review.settle(agent, step, now, said=heard.number)
         to_review = step is not None and step.handled
         parts = [] if to_review else [await self._carry_out(settlement, heard, facts, reply)]
+        told = reply.wish is not None and not any(parts)
         parts += [*step.replies, lost] if step is not None else []
         parts += [LEFT_OUT] if heard.hidden else []
+        if reply.in_trouble:
+            await self._store.records.set(agent, CARE, next_wake(now, facts.targets.person()))
         if not heard.forwarded:
             recent = reply.recent_context or recap(facts.memory.recent_context, heard.text, facts.today)
             await self._changes.set_recent_context(agent, recent, now)
@@ -274,9 +303,19 @@ class Conversation:
         if asked is not None:
             parts.append(question(reply.after_yes, facts.now, facts.targets))
         text = "\n\n".join(part for part in parts if part)
+        if told and not text:
+            return  # whoever carried it out has said it
         shown = await self._replies.post(agent, text, now, typed=heard.typed, buttons=asked.buttons if asked else ())
         kind = "review" if to_review else "conversation"
         await self._store.conversations.add(Saying(agent, now, "assistant", shown, kind))
+
+    async def _keep_talk(self, agent: str, talk: Talk, done: Done, heard: Heard, now: Instant) -> None:
+        """A reminder that was set is what "it" means next, and what a correction corrects; so is any other change."""
+        changed = [one for one in done.actions if one not in done.unchanged]
+        last = Wish("set", {"said": heard.text}) if done.reminders else Wish("changed") if changed else None
+        subject = done.reminders[-1] if done.reminders else ""
+        kept = Talk(subject or talk.subject, now if subject else talk.subject_at, last, at=now)
+        await self._store.records.set(agent, TALK, kept)
 
     async def _ask(self, agent: str, heard: Heard, facts: CoachFacts, reply: Reply) -> OpenQuestion | None:
         """Keep what waits for a yes. Whatever the person says next answers it or ends it; what they pass on does
@@ -293,9 +332,14 @@ class Conversation:
     async def _carry_out(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
         """Do what the reply asks for; what to say."""
         agent, now = settlement.timer.agent, settlement.now
+        if reply.wish is not None:
+            said = await self._wishes(Asking(agent, now, heard.number, heard.typed), reply.wish)
+            return "\n".join(part for part in (reply.text, said) if part)
         done = Done()
         if reply.actions:
             done = await self._changes.carry_out(agent, reply.actions, now, said=heard.number)
+        if not heard.forwarded:
+            await self._keep_talk(agent, facts.talk, done, heard, now)
         for name in done.documents:
             settlement.feed("changed", f"Changed {name} in a conversation.")
         told = replace(reply, actions=done.actions, refused=(*reply.refused, *done.refused))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import tzinfo
 
 from nudge.attention.forward_schedule import UpcomingTask
@@ -10,6 +11,8 @@ from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import PRESSED, CoachFacts, CoachState, DueReminder, Purpose, Surroundings, Told, Turn
+from nudge.coach.intents import ANSWER_WITHIN, Known, Talk
+from nudge.coach.intents import TALK as TALK_STATE
 from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.review import COUNT, REVIEW, Review
@@ -35,6 +38,8 @@ MOST_REMINDERS = 12
 ANSWERED_WITHIN = 2 * HOUR
 """What the person writes this soon after a message counts as an answer to it."""
 
+_MOST_NAMED = 200
+
 LAST_BEDTIME = instant("bedtime.last")
 """When the last bedtime message went out."""
 
@@ -57,14 +62,16 @@ class FactReader:
             for one in await self._store.conversations.recent(agent, LOOK_BACK)
             if one.id < number or one.role == "assistant"
         ]
+        due = await self.due(agent, now)
         return CoachFacts(
             now=whole_seconds(now),
             purpose=Purpose.CONVERSATION,
             targets=self._documents.targets(agent),
             goals=self._documents.goals(agent),
             memory=self._memory(agent, now),
-            due_reminders=await self.due(agent, now),
+            due_reminders=due,
             turns=_turns(before, now),
+            talk=await self.talk(agent, now, due),
             surroundings=await self._surroundings(agent, before, now) if for_model else Surroundings(),
             text=text,
             forwarded=forwarded,
@@ -101,6 +108,24 @@ class FactReader:
         by it: no file is opened."""
         known = {task.ref: task.body for task in await self.upcoming(agent, now)}
         return {ref: known[ref] for ref in refs if ref in known}
+
+    async def talk(self, agent: str, now: Instant, due: tuple[DueReminder, ...]) -> Talk:
+        """Where the conversation stands, and what its words may be about."""
+        kept = await self._store.records.get(agent, TALK_STATE) or Talk()
+        if now - kept.at > ANSWER_WITHIN:
+            kept = Talk(kept.subject, kept.subject_at)
+        came = max((one for one in due if one.due_at <= now), key=lambda one: one.due_at, default=None)
+        newer = came is not None and came.due_at > kept.subject_at
+        listed = [one for one in await self._reminders.list(agent, limit=_MOST_NAMED) if one.next_at is not None]
+        here = {one.id for one in listed}
+        known = [Known(one.id, one.name or one.message, one.next_at, _rhythm(one.schedule_words)) for one in listed]
+        known += [Known(one.id, one.text) for one in due if one.id not in here]
+        return replace(
+            kept,
+            subject=came.id if came is not None and newer else kept.subject,
+            came=came.id if came is not None and (newer or kept.subject == came.id) else "",
+            reminders=tuple(sorted(known, key=lambda one: one.next_at or now)),
+        )
 
     async def review(self, agent: str) -> Review | None:
         return await self._store.records.get(agent, REVIEW)
@@ -192,6 +217,11 @@ class FactReader:
             briefing=briefing,
             task=task,
         )
+
+
+def _rhythm(words: str) -> str:
+    """ "weekdays at 15:00", without the name of its kind."""
+    return words.removeprefix("RRULE(").removesuffix(")") if words.startswith("RRULE(") else words
 
 
 def _turns(newest_first: Sequence[Saying], now: Instant) -> tuple[Turn, ...]:

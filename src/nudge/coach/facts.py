@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nudge.coach.goals import Goals
+from nudge.coach.intents import Talk
 from nudge.coach.memory import Memory
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date
@@ -139,6 +140,7 @@ class CoachFacts:
     told_today: tuple[Told, ...] = ()
     surroundings: Surroundings = field(default_factory=Surroundings)
     turns: tuple[Turn, ...] = ()
+    talk: Talk = field(default_factory=Talk)
     text: str = ""
     forwarded: bool = False
     briefing: Briefing | None = None

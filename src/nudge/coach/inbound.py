@@ -19,6 +19,7 @@ from nudge.coach.conversation import Heard
 from nudge.coach.messages import Replies
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_reminders import Buttons
+from nudge.coach.review import REVIEW
 from nudge.coach.store import CoachStore, Saying
 from nudge.errors import LostLeaseError, NudgeError, StoreError
 from nudge.instants import Instant
@@ -186,7 +187,8 @@ class Intake:
     ) -> None:
         text = update.text
         number = await self._store.conversations.add(Saying(agent, at, "user", text, "conversation", update.forwarded))
-        if update.forwarded:
+        review = await self._store.records.get(agent, REVIEW)
+        if update.forwarded or (review is not None and review.hears(text)):
             await self._requests.wrote(agent, at, now)
         else:
             before = await self._requests.heard(agent, text, at, now)

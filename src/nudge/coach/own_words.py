@@ -24,6 +24,7 @@ from datetime import date
 from typing import Any
 
 from nudge.attention.preferences import stem
+from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.actions import (
     Action,
     AddReminder,
@@ -84,6 +85,7 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
     """Decide about each action of a model's reply to the person's message."""
     said = without_quotes(facts.text)
     own, _ = read_actions(chat(replace(facts, text=said))[1], facts.now, facts.targets)
+    own = (*own, *_restraint(said, facts))
     times = Counter(map(_moment, _times(said, actions, facts)))
     strangers = somebody_else_spoke(facts.turns, facts.text)
     done: list[Action] = []
@@ -120,6 +122,14 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
         done = [one for one in done if one not in much]
         ask += much
     return Weighed(tuple(done), tuple(ask), tuple(refused))
+
+
+def _restraint(said: str, facts: CoachFacts) -> tuple[Action, ...]:
+    """The quiet time that their own words ask for, or end. It is in force already; the model may say the same."""
+    found = recognise(said, facts.now, facts.targets.person)
+    if found is None or found.duration is None or found.duration > LONG_QUIET:
+        return ()
+    return (SetQuiet(None if found.kind is RestraintKind.BACK else Instant(facts.now + found.duration)),)
 
 
 def loses_much(actions: Sequence[Action], texts: DocumentTexts, today: date) -> bool:

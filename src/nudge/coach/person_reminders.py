@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from datetime import time
 
 from nudge.attention.preferences import stem
 from nudge.attention.reception import pressed
@@ -24,6 +25,7 @@ from nudge.reminders.reminder import Reminder, Source, Status
 from nudge.reminders.service import Reminders, Timed
 from nudge.reminders.tables import ListedReminder
 from nudge.reminders.timing import schedule_from
+from nudge.schedules import AnySchedule, Rrule
 from nudge.text import short
 
 
@@ -51,9 +53,9 @@ class PersonReminders:
         timer = await self._reminders.timer(reminder)
         return Timed(reminder, None if timer is None else timer.due_at)
 
-    async def restore(self, agent: str, earlier: Timed, now: Instant) -> None:
+    async def restore(self, agent: str, earlier: Timed, now: Instant) -> Timed:
         await self._mine(agent, earlier.reminder.id)
-        await self._reminders.bring_back(earlier, now)
+        return await self._reminders.bring_back(earlier, now)
 
     async def done(self, agent: str, reminder_id: str, now: Instant) -> str:
         """The person did it; what it was."""
@@ -79,6 +81,21 @@ class PersonReminders:
             return False
         await self._reminders.remove(reminder_id, now)
         return True
+
+    async def retime(self, agent: str, reminder_id: str, schedule: AnySchedule, now: Instant) -> Timed:
+        """Another schedule from now on."""
+        await self._mine(agent, reminder_id)
+        return await self._reminders.move(reminder_id, schedule, now)
+
+    async def at_another_time(self, agent: str, reminder_id: str, at: time, now: Instant) -> AnySchedule | None:
+        """Its rule with another time of day; None if it has none, or more than one."""
+        rule = (await self._mine(agent, reminder_id)).schedule
+        text = rule.at_time(at) if isinstance(rule, Rrule) else None
+        return None if text is None or not isinstance(rule, Rrule) else Rrule(text, rule.tz, now)
+
+    async def rename(self, agent: str, reminder_id: str, message: str, now: Instant) -> None:
+        await self._mine(agent, reminder_id)
+        await self._reminders.edit(reminder_id, {"message": message}, now)
 
     async def active(self, agent: str, limit: int) -> Sequence[ListedReminder]:
         """What is still ahead, the next one first."""
@@ -225,12 +242,12 @@ class Buttons:
     async def say(self, verb: str, agent: str, text: str, now: Instant) -> str:
         """The same by a command: with an id, or for the reminder that was delivered last."""
         words = text.split(maxsplit=1)
-        last = await self._last_with_buttons(agent)
+        last = await self.last_with_buttons(agent)
         if last is not None and is_nudge(last) and not (words and _ID.fullmatch(words[0])):
             said = await self._do_nudge(last, verb, parse_duration(words[0]) if words else SNOOZE, now)
             await self._note(last, next((data for _, data in BUTTONS if data.startswith(verb)), verb), now)
             return said
-        reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self._last(agent)
+        reminder_id = words.pop(0) if words and _ID.fullmatch(words[0]) else await self.last(agent)
         if reminder_id is None:
             return "Which one? There was no reminder lately. /status lists them with their ids."
         length = parse_duration(words[0]) if words else SNOOZE
@@ -246,11 +263,11 @@ class Buttons:
         what = await self._reminders.snooze(agent, reminder_id, length, now)
         return f"Again in {format_duration(length)}: {what}"
 
-    async def _last_with_buttons(self, agent: str) -> Message | None:
+    async def last_with_buttons(self, agent: str) -> Message | None:
         recent = await self._store.outbox.recent(agent, limit=_LOOK_BACK)
         return next((message for message in recent if message.buttons), None)
 
-    async def _last(self, agent: str) -> str | None:
+    async def last(self, agent: str) -> str | None:
         for message in await self._store.outbox.recent(agent, limit=_LOOK_BACK):
             if message.reminder_id:
                 return message.reminder_id

@@ -10,6 +10,7 @@ from typing import Any
 from nudge.coach.actions import Action, RefusedAction, confirm, explain, read_actions
 from nudge.coach.documents import readable
 from nudge.coach.facts import says_nothing
+from nudge.coach.intents import Wish
 from nudge.coach.memory import shorten
 from nudge.coach.targets import Targets
 from nudge.instants import Instant
@@ -27,6 +28,10 @@ class Reply:
     well_formed: bool = True
     after_yes: tuple[Action, ...] = ()
     """What waits for the person's yes."""
+    wish: Wish | None = None
+    """What the rules read in the person's words and only the store can do. A model has no such thing."""
+    in_trouble: bool = False
+    """Whether it answers words of self-harm or danger."""
 
     def shown(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
         """What the person reads: the reply, then what was done and what was not. `unchanged` are the actions that left

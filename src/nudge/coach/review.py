@@ -13,7 +13,7 @@ from datetime import tzinfo
 from enum import Enum, StrEnum
 from typing import Any
 
-from nudge.attention.restraint import recognise
+from nudge.attention.restraint import RestraintKind, recognise
 from nudge.instants import DAY, HOUR, Instant, local_date
 from nudge.queue.records import Record, moment, text, texts, whole
 from nudge.text import short
@@ -71,6 +71,11 @@ class Review:
         """When it ends by itself, or None where it has ended."""
         return Instant(self.touched_at + PATIENCE) if self.in_progress else None
 
+    def hears(self, text: str) -> bool:
+        """Whether these words are about the review itself: "stop" ends it, and nothing else."""
+        asking = self.status is Status.ASKING and self.offer is Offer.NONE
+        return asking and reads_as(text) in (Reading.PAUSE, Reading.SKIP, Reading.NEXT)
+
     def question(self) -> Question:
         return questions(self.goals)[min(self.index, COUNT - 1)]
 
@@ -102,6 +107,7 @@ class Review:
 
 REVIEW: Record[Review] = Record("review", Review.from_json, Review.to_json)
 """The review of this week, or the last one."""
+REVIEW_TIMEOUT = "review-timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,10 @@ def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "") ->
     'What went well this week, and what made it work?'
     """
     review = Review(week, goals[:3], now)
-    hello = f"Time to look back at the week: {COUNT} short questions, at your pace. Say “pause” or “skip” any time."
+    hello = (
+        f"Time to look back at the week: {COUNT} short questions, at your pace. "
+        "“skip” passes on one, “later” pauses, “stop” ends it."
+    )
     return Step(review, ("\n\n".join(part for part in (opening, hello, ask(review)) if part),))
 
 
@@ -209,7 +218,9 @@ def summary(review: Review) -> str:
 
 def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
     reading = reads_as(event.text)
-    if reading is Reading.SKIP or (reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP):
+    offered_end = reading is Reading.NO and review.offer is Offer.FINISH_OR_SKIP
+    passes_on_it = reading is Reading.NEXT and (review.offer is not Offer.NONE or review.status is Status.PAUSED)
+    if reading is Reading.SKIP or offered_end or passes_on_it:
         return _skip(review)
     if reading is Reading.PAUSE or (reading is Reading.NO and review.offer is not Offer.NONE):
         return _pause(review)
@@ -269,9 +280,7 @@ def _resume(review: Review, now: Instant) -> Step:
 def _skip(review: Review) -> Step:
     skipped = replace(review, status=Status.SKIPPED, offer=Offer.NONE)
     kept = Effects(summary=summary(skipped)) if any(review.answers) else Effects()
-    words = (
-        "Skipped for this week. I've kept what you said." if kept.summary else "Skipped for this week. No harm done."
-    )
+    words = "I've ended the review and kept what you said." if kept.summary else "I've ended the review. No harm done."
     return Step(skipped, (words,), kept)
 
 
@@ -368,15 +377,23 @@ _PATTERNS = (
     ),
     (
         Reading.PAUSE,
-        r"pause(?: it| (?:the )?review)?|later|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|stop|wait"
-        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??|tomorrow",
+        r"pause(?: it| (?:the )?review)?"
+        r"|(?:let'?s |can we |could we )?(?:do (?:this|it|that) |continue |finish |go on )?"
+        r"(?:later|another time|tomorrow)\??|not now|maybe later|in a (?:bit|minute|while)|brb|hold on|wait"
+        r"|(?:i'?m )?busy(?: now| right now)?|can we (?:pause|do (?:this|it) later)\??"
+        r"|i need a break|(?:let'?s )?take a break",
     ),
     (
         Reading.SKIP,
-        r"skip(?: it| this week| it this week| (?:the |this )?review(?: this week)?)?"
-        r"|(?:cancel|end|drop) (?:the |this )?review",
+        r"(?:please )?(?:stop|end|cancel|quit|abort|drop|enough|that'?s enough|no more questions|i'?m done)"
+        r"(?: (?:it|(?:the |this )?review|here|now))?"
+        r"|skip (?:it this week|this week|(?:the |this )?review(?: this week)?)",
     ),
-    (Reading.NEXT, r"pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"),
+    (
+        Reading.NEXT,
+        r"skip(?: it)?|pass|next|next (?:question|one)|skip (?:this|that|the) (?:one|question)|skip question"
+        r"|no answer|don'?t know|no idea|i don'?t know",
+    ),
 )
 _COMPILED = tuple((reply, re.compile(pattern, re.IGNORECASE)) for reply, pattern in _PATTERNS)
 _ELSEWHERE = re.compile(r"/\w|remind me\b|what(?:'s| is) next\b", re.IGNORECASE)
@@ -393,7 +410,8 @@ def reads_as(text: str) -> Reading:
     for reply, pattern in _COMPILED:
         if pattern.fullmatch(bare):
             return reply
-    if len(words.split()) <= _SHORT and recognise(words) is not None:
+    asked = recognise(words) if len(words.split()) <= _SHORT else None
+    if asked is not None and asked.kind is not RestraintKind.BACK:
         return Reading.RESTRAINT
     if not words or _ELSEWHERE.match(words) or (words.endswith("?") and "\n" not in text.strip()):
         return Reading.ELSEWHERE

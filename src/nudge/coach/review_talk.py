@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nudge.coach.actions import UpdateGoals, apply_to_goals
 from nudge.coach.briefings import week_of
-from nudge.coach.changes import Changes
+from nudge.coach.changes import Changes, keep_review
 from nudge.coach.document_writes import Edit
 from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.edits import remove_line
@@ -20,6 +20,7 @@ from nudge.coach.pruning import prune
 from nudge.coach.review import (
     COUNT,
     REVIEW,
+    REVIEW_TIMEOUT,
     Effects,
     Event,
     Offer,
@@ -39,11 +40,10 @@ from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import Instant, local_date
 from nudge.queue.firing import Firing
 from nudge.queue.outcomes import FeedLine
-from nudge.queue.timers import Timer, talk_lane
 
 log = logging.getLogger("nudge.review")
 
-TIMEOUT = "review-timeout"
+TIMEOUT = REVIEW_TIMEOUT
 BRIEFING = "briefing"
 
 
@@ -78,7 +78,7 @@ class ReviewTalk:
             goals = tuple(goal.text for goal in self._documents.goals(agent).week)
             step = start(week_of(day), goals, now, opening)
             text = step.replies[0]
-        await self._save(agent, step.review)
+        await keep_review(self._store, agent, step.review)
         shown = await self._replies.post(agent, text, now, kind=kind, typed=typed)
         await self._store.conversations.add(Saying(agent, now, "assistant", shown, "review"))
 
@@ -143,7 +143,7 @@ class ReviewTalk:
 
     async def settle(self, agent: str, step: Step, now: Instant, said: int | None = None) -> str:
         """Write what came of it, inside the caller's transaction. Returns what could not be written, in a sentence."""
-        await self._save(agent, step.review)
+        await keep_review(self._store, agent, step.review)
         edits, lost = await self._edits(agent, step.effects, now)
         if edits:
             what = "what the weekly review wrote to " + " and ".join(edit.name for edit in edits)
@@ -192,11 +192,3 @@ class ReviewTalk:
         except (UsageError, NotConfiguredError) as error:
             lost = error.message
         return [Edit(name, before[name], texts[name]) for name in texts if texts[name] != before[name]], lost
-
-    async def _save(self, agent: str, review: Review) -> None:
-        await self._store.records.set(agent, REVIEW, review)
-        due = review.times_out_at
-        if due is None:
-            await self._store.timers.cancel(agent, TIMEOUT)
-        else:
-            await self._store.timers.set(Timer.at(agent, TIMEOUT, TIMEOUT, due, lane=talk_lane(agent)))

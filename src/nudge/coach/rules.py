@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from datetime import time
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.preferences import forbids
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.small_talk import chat, pick, recap
+from nudge.coach.small_talk import WISH, chat, pick, recap
+from nudge.coach.trouble import ALWAYS, CLAUSES, ELSEWHERE, EMERGENCY, LINES, NOT_MEANT, TROUBLE
+from nudge.coach.trouble import ANSWER as TROUBLE_ANSWER
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -88,9 +91,11 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
             return _heartbeat(facts)
         case Purpose.CONVERSATION:
             reply, actions = chat(facts)
+            wishes = [one for one in actions if one["action"] == WISH]
             return {
                 "reply": reply,
-                "actions": actions,
+                "actions": [one for one in actions if one not in wishes],
+                WISH: wishes[0] if wishes else None,
                 "recent_context": recap(facts.memory.recent_context, facts.text, facts.today),
             }
         case Purpose.BRIEFING:
@@ -225,3 +230,49 @@ def _silence() -> dict[str, Any]:
 
 def _message(text: str, updates: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"action": "message", "message": text, "state_updates": updates or {}}
+
+
+def in_trouble(text: str) -> bool:
+    """Whether the words speak of self-harm or danger, in any clause of the message.
+
+    >>> in_trouble("I can't do this, I want to die"), in_trouble("my phone died"), in_trouble("I'm dying of laughter")
+    (True, False, False)
+    """
+    said = text[:2000].replace("’", "'")
+    if ALWAYS.search(said):
+        return True
+    if NOT_MEANT.search(said):
+        return False
+    clauses = [said, *CLAUSES.split(said)] if len(said) < 200 else CLAUSES.split(said)
+    return any(_is_trouble(clause) for clause in clauses if clause.strip())
+
+
+def _is_trouble(clause: str) -> bool:
+    return any(_ends_well(found.slots.get("end", "")) for _, found in TROUBLE.read(clause))
+
+
+def _ends_well(words: str) -> bool:
+    """What may follow in the slot of a row: little, so that "I want to die my hair" is no cry for help."""
+    return not words or words.casefold() in (
+        "now",
+        "today",
+        "tonight",
+        "already",
+        "soon",
+        "so much",
+        "kill me",
+        "hurt me",
+    )
+
+
+def answer_to_trouble(zone: ZoneInfo, line: str = "", emergency: str = "") -> str:
+    """What is said. `line` and `emergency` are the person's own, from nudge.toml."""
+    return TROUBLE_ANSWER.format(
+        line=line or _by_zone(LINES, zone, ELSEWHERE),
+        emergency=emergency or _by_zone(EMERGENCY, zone, "your local emergency number"),
+    )
+
+
+def _by_zone(table: dict[str, str], zone: ZoneInfo, otherwise: str) -> str:
+    fitting = [start for start in table if zone.key.startswith(start)]
+    return table[max(fitting, key=len)] if fitting else otherwise

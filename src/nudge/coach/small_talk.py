@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from nudge.attention.restraint import RestraintKind, recognise
 from nudge.coach.documents import one_line
 from nudge.coach.facts import CoachFacts, Turn
-from nudge.coach.goals import MOST_GOALS, TODAY, WEEK, Goal
+from nudge.coach.goals import MOST_GOALS, NORTH_STAR, QUARTER, TODAY, WEEK, Goal
+from nudge.coach.intents import DONE, Known, Wish, content, is_time, named, read
 from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import rfc3339, whole_seconds
-from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish
+from nudge.instants import HOUR, Instant, from_local, local_date, rfc3339, to_datetime, whole_seconds
+from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish, understand
+from nudge.phrases.asking import Force, asking_at_start
+from nudge.phrases.wording import Table
 from nudge.reminders.text import time_in_words
 from nudge.text import short
 
@@ -26,11 +30,26 @@ Answer = tuple[str, list[dict[str, Any]]]
 """What is said, and the actions taken. What an action did is said by whoever carries it out."""
 
 
+_SIGNS: Final = frozenset(("👍", "👌", "🙏", "❤️", "😊", "🙂", "✅"))
 _LONGEST = 500
 """Characters of a message that a rule reads; nobody types a command that long."""
 _ATTACHED = re.compile(r"\[[a-z ]+\] ")
 """What comes before the words under a photo or a file, for a mind that makes something of it."""
 
+KIND = (
+    "I'm sorry. That sounds heavy. Do you want to tell me what happened?",
+    "That sounds hard, and I'm glad you told me. What's weighing on you most?",
+    "I'm sorry it's like that right now. Is there someone you could be with today?",
+    "That's a lot. Nothing on your lists matters right now. What would help a little?",
+)
+WELL = ("I'm fine, thanks. How are you?", "All good here. And you?", "Running well. How's your day?")
+BYE = ("See you.", "Bye. I'm here when you need me.", "Talk soon. Take care of you.")
+NOT_MINE = (
+    "I can't do that. I remind, keep lists and help you plan: “help” shows how.",
+    "That's not my thing, and I don't have a language model for it. “help” shows what I can do.",
+)
+WISH = "wish"
+"""The action of a wish that the store is needed for."""
 THANKS = ("Any time.", "Glad to.", "You're welcome.")
 FINE = ("Good.", "Alright.", "👍", "Fine by me.")
 HELLO = ("Hey. What's the plan?", "Hi! What are you on?", "Hello. What's next for you?")
@@ -53,14 +72,13 @@ BUSY_MONEY = (
     "The rest of today's budget is tied up in something else I'm doing, so I only follow simple things right now. "
     "Try again in a few minutes."
 )
-HELP = """Here is what I understand without a model:
-• what's next · goals · today · this week · commitments
-• done (the first task), done 2, done with …
-• add … to today · remove … from today · remember that … · forget that … · I promised to … by Friday
-• remind me to … at 5pm (tomorrow, in 20 minutes, every weekday at 9) · /cancel … takes one away
-• don't message me about …
-• quiet for 2h · quiet off · busy · leave me alone · 30 more min
-• set my bedtime to 00:30 (also wake time, quiet hours, timezone)"""
+HELP = """Just write as you talk. For example:
+• remind me to call Mum friday 5pm · every weekday at 9 stretch · what are my reminders?
+• move call Mum to saturday · an hour later · cancel the stretch one · snooze 30 min · done · undo
+• what's next? · add … to today · I finished … · my goal is … · what are my goals? · remember that … · forget that …
+• busy till 5 · leave me alone · I'm back · don't message me about …
+• why did you write? · what did you send today? · when will you write next? · status · budget
+• review · set my bedtime to 00:30 (also wake time, quiet hours, time zone) · call me …"""
 
 
 def pick(options: tuple[str, ...], day: date, about: str = "") -> str:
@@ -77,26 +95,149 @@ def chat(facts: CoachFacts) -> Answer:
         return "Thanks for passing that on. What would you like to do with it?", []
     if len(words) > _LONGEST:
         return _lost(facts, "long"), []
-    answered = _answer_to_question(facts, words)
-    if answered is not None:
-        return answered
+    if words in _SIGNS:
+        return pick(FINE, facts.today, words), []
+    for rule in (_answer_to_wish, _answer_to_question, _correction, _whole_reminder, _intent):
+        answered = rule(facts, words)
+        if answered is not None:
+            return answered
     if asks_for_reminder(words):
         wish = _remind(facts, words)
         if wish is not None:
             return wish
-    for pattern, rule in _RULES:
+    for pattern, told in _RULES:
         match = pattern.fullmatch(words)
         if match:
-            return rule(facts, match)
-    restrained = _restraint(words)
+            return told(facts, match)
+    restrained = _restraint(facts, words)
     if restrained:
         return restrained, []
-    for pattern, rule in _SMALL_TALK:
-        match = pattern.fullmatch(words)
-        if match:
-            return rule(facts, match)
-    wish = _remind(facts, words)
+    for said, _ in _TALK.read(words):
+        return pick(said, facts.today, words), []
+    wish = _renamed(facts, words) or _remind(facts, words)
     return wish if wish is not None else (_lost(facts, words), [])
+
+
+_RATHER = re.compile(r"\b(?:again|instead|rather|later)\b", re.IGNORECASE)
+
+
+def _whole_reminder(facts: CoachFacts, words: str) -> Answer | None:
+    """A sentence that begins with "remind me" or the like and says what and when. Anything less may be another wish:
+    "remind me again in an hour", "remind me of my goals"."""
+    asking = asking_at_start(words)
+    if asking is None or asking.force is not Force.CLEAR or (facts.talk.came and _RATHER.search(words)):
+        return None
+    try:
+        wish = read_wish(words, facts.now, facts.targets.zone)
+    except InvalidPhraseError:
+        return None
+    return None if wish is None else _added(facts, *wish)
+
+
+def _intent(facts: CoachFacts, words: str) -> Answer | None:
+    goals = facts.goals
+    lists = ((TODAY, goals.today), (WEEK, goals.week), (QUARTER, goals.quarter))
+    tasks = (Known(section, one.text, rhythm=DONE if one.done else "") for section, some in lists for one in some)
+    wish = read(words, replace(facts.talk, tasks=tuple(tasks)), facts.now, facts.targets.zone)
+    if wish is None:
+        return None
+    answer = ANSWERS.get(wish.name)
+    if wish.line[0] and wish.name == "done":
+        answer = _done
+    said, actions = ("", [_as_action(wish)]) if answer is None else answer(facts, wish)
+    return "\n".join(part for part in (wish.slip, said) if part), actions
+
+
+def _as_action(wish: Wish) -> dict[str, Any]:
+    """A wish that the store is needed for. Whoever settles the turn carries it out (`nudge.coach.wishes`)."""
+    return {"action": WISH, **wish.to_json()}
+
+
+def _answer_to_wish(facts: CoachFacts, words: str) -> Answer | None:
+    """What the coach asked about a wish, answered: which reminder, what time, yes or no. None if this is no answer."""
+    talk, asked = facts.talk, facts.talk.asked
+    if asked is None:
+        return None
+    if words.casefold().rstrip("?! ") in _NEVER_MIND:
+        return "Okay, I've left it as it was.", []
+    slots = {name: value for name, value in asked.slots.items() if name not in ("ask", "several")}
+    if talk.missing == "yes":
+        return ("", [_as_action(replace(asked, slots=slots | {"yes": "1"}))]) if _YES.fullmatch(words) else None
+    if talk.missing == "which":
+        found = named(words, talk.reminders)
+        return ("", [_as_action(replace(asked, id=found[0].place, slots=slots))]) if len(found) == 1 else None
+    for said in (words, f"{slots.get('when', '')} {words}".strip()):
+        if is_time(said, facts.now, facts.targets.zone):
+            return "", [_as_action(replace(asked, slots=slots | {"when": said}))]
+    return None
+
+
+_YES = re.compile(r"(?:y|yes|yep|yeah|yup|sure|yes,? please|please do|do it|go ahead|all of them)[.! ]*", re.I)
+_TAKE_BACK: Final = Table(
+    (None, row)
+    for row in (
+        "not that -|one", "no -|not that -|one", "never mind -|that", "nevermind", "nvm", "forget it|that", "no",
+        "nope", "wrong", "wrong one",
+        "that is|was wrong", "no -|that is not what i meant", "not what i meant", "i changed my mind", "don't",
+        "do not", "no don't",
+    )
+)  # fmt: skip
+_INSTEAD: Final = Table(
+    (marked, row)
+    for marked, rows in (
+        (True, (
+            "-|no|nope|wait|oh|ah -|wait|sorry|actually i meant|mean {rest}",
+            "-|no|nope|wait|oh|ah -|wait|sorry|actually make it|that {rest}",
+            "no|nope|wait -|sorry|actually {rest}", "actually|rather -|make|on|at -|it|that {rest}",
+            "{rest} sorry|rather|instead|actually",
+            "{rest} i mean|meant", "not that -|one -|but {rest}", "not {old} -|but {rest}",
+            "-|no it should be -|at|on|to {rest}",
+        )),
+        (False, ("{rest}",)),
+    )
+    for row in rows
+)  # fmt: skip
+_COMMA = re.compile(r"(?:no|nope|wait|oh|ah)(?: wait| sorry)?,|.*\bi mean", re.IGNORECASE)
+
+
+def _correction(facts: CoachFacts, words: str) -> Answer | None:
+    """A message that puts right what the one before it did: "no, I meant tuesday", "not that one, call Mum"."""
+    talk, last = facts.talk, facts.talk.last
+    if last is None:
+        return None
+    if any(not found.slip for _, found in _TAKE_BACK.read(words)):
+        return "", [_as_action(Wish("undo"))]
+    for marked, rest in _corrected(facts, words):
+        if last.name in _TIMED and talk.subject and is_time(rest, facts.now, facts.targets.zone):
+            return "", [_as_action(Wish("move", {"when": rest}, talk.subject))]
+        others = named(rest, [one for one in talk.reminders if one.place != last.id])
+        if marked and last.name in _ON_ONE and len(others) == 1:
+            return "", [_as_action(Wish("instead", dict(last.slots) | {"name": last.name}, others[0].place))]
+    return None
+
+
+def _renamed(facts: CoachFacts, words: str) -> Answer | None:
+    """Another text for the reminder that was just set: "no, call Rob"."""
+    talk, last = facts.talk, facts.talk.last
+    if last is None or last.name != "set" or not talk.subject or not _COMMA.match(words):
+        return None
+    for marked, rest in _corrected(facts, words):
+        if marked and content(rest) and not asks_for_reminder(rest):
+            return "", [_as_action(Wish("rename", {"text": rest}, talk.subject))]
+    return None
+
+
+def _corrected(facts: CoachFacts, words: str) -> Iterator[tuple[bool, str]]:
+    """What a correction puts in place of what was said, and whether it says that it is one."""
+    last = facts.talk.last
+    for marked, found in _INSTEAD.read(words):
+        wrong = content(found.slots.get("old", "")) - content("" if last is None else last.slots.get("said", ""))
+        if not found.slip and not wrong:
+            yield marked, found.slots["rest"]
+
+
+_TIMED = frozenset(("set", "move", "later", "earlier", "again", "rename"))
+_ON_ONE = frozenset(("cancel", "move", "later", "earlier", "done", "skip"))
 
 
 def _lost(facts: CoachFacts, about: str) -> str:
@@ -129,18 +270,24 @@ def recap(before: str, said: str, today: date) -> str:
     return shorten(" ".join([*earlier, f"On {today.isoformat()} they said “{plain}”."]))
 
 
-def _restraint(words: str) -> str:
+def _restraint(facts: CoachFacts, words: str) -> str:
     """The state follows from the words themselves, whoever answers; here it is only acknowledged."""
-    wish = recognise(words)
+    targets = facts.targets
+    wish = recognise(words, facts.now, targets.person)
     if wish is None:
         return ""
+    if wish.kind is RestraintKind.BACK:
+        return "Good, I'm listening. I write as usual again."
     if wish.kind is RestraintKind.LEFT_ALONE and wish.duration is None:
-        return "Okay. I'll be quiet until you write again."
-    span = format_duration(wish.duration or 0)
+        return (
+            "Okay. I'll be quiet until you write again: no messages, no briefings, and your reminders wait. "
+            "Any word from you ends it."
+        )
+    until = time_in_words(Instant(facts.now + (wish.duration or 0)), facts.now, targets.zone)
     return {
-        RestraintKind.BUSY: f"Okay, I'll leave you to it for {span}.",
-        RestraintKind.LEFT_ALONE: f"Okay. Nothing from me for {span}.",
-        RestraintKind.ASK_AGAIN: f"Sure. I'll check back in {span}.",
+        RestraintKind.BUSY: f"Okay, I'll leave you to it until {until}. What you set for a time still comes.",
+        RestraintKind.LEFT_ALONE: f"Quiet until {until}. Your reminders wait till then. “I'm back” ends it.",
+        RestraintKind.ASK_AGAIN: f"Sure. I'll check back in {format_duration(wish.duration or 0)}.",
     }[wish.kind]
 
 
@@ -149,9 +296,9 @@ def _remind(facts: CoachFacts, words: str) -> Answer | None:
     try:
         wish = read_wish(words, facts.now, facts.targets.zone)
     except UnclearPhraseError as unclear:
-        return _restraint(words) or unclear.question, []
+        return _restraint(facts, words) or unclear.question, []
     except InvalidPhraseError as error:
-        return _restraint(words) or str(error), []
+        return _restraint(facts, words) or str(error), []
     return None if wish is None else _added(facts, *wish)
 
 
@@ -261,47 +408,84 @@ def _forget(facts: CoachFacts, match: re.Match[str]) -> Answer:
     return f"I don't find “{wanted}” in my memory. “commitments” and /goals show what I have.", []
 
 
-def _done(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    goals = facts.goals.today
-    still = [goal for goal in goals if not goal.done]
-    if not still:
-        return "Nothing is open on Today's list. Enjoy that.", []
-    which = (match["which"] or "").strip(' .!"“”')
-    number = int(which) if which.isdigit() and len(which) < 4 else 0
-    if number:
-        chosen = goals[number - 1] if number <= len(goals) else None
-    elif which:
-        chosen = next((goal for goal in still if which.casefold() in goal.text.casefold()), None)
-    else:
-        chosen = still[0]
-    if chosen is None:
-        return f"I don't see that on Today's list. It says: {_listed(goals)}", []
-    left = [goal for goal in still if goal != chosen]
-    praise = pick(NICE, facts.today, chosen.text)
-    then = f"Next: {left[0].text}." if left else "That was the last one for today."
+def _done(facts: CoachFacts, wish: Wish) -> Answer:
+    """Tick a line of a list, or the first one that is open today."""
+    section, text = wish.line
+    lists = {TODAY: facts.goals.today, WEEK: facts.goals.week, QUARTER: facts.goals.quarter}
+    goals = lists[section]
+    chosen = next(goal for goal in goals if goal.text == text)
+    if chosen.done:
+        return f"“{text}” is done already.", []
+    left = [goal for goal in goals if not goal.done and goal != chosen]
+    then = f"Next: {left[0].text}." if left else "That was the last one for today." if section == TODAY else ""
     lines = [Goal(goal.text, goal.done or goal == chosen).line() for goal in goals]
-    return f"{praise} {then}", [{"action": "update_goals", "section": TODAY, "lines": lines}]
+    praise = pick(NICE, facts.today, chosen.text)
+    return f"{praise} {then}".strip(), [{"action": "update_goals", "section": section, "lines": lines}]
 
 
-def _add(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    section, goals = (TODAY, facts.goals.today) if match["list"].casefold() == "today" else (WEEK, facts.goals.week)
+def _done_something(facts: CoachFacts, wish: Wish) -> Answer:
+    """ "Done" alone: the reminder that came last, if it has no answer yet; otherwise the first task."""
+    if wish.id or facts.talk.came:
+        return "", [_as_action(replace(wish, id=wish.id or facts.talk.came))]
+    if not facts.goals.open_today:
+        return "Nothing is open on Today's list. Enjoy that.", []
+    return _done(facts, replace(wish, line=(TODAY, facts.goals.open_today[0].text)))
+
+
+_SECTIONS: Final = {"today": TODAY, "week": WEEK, "this week": WEEK, "quarter": QUARTER, "this quarter": QUARTER}
+
+
+def _add(facts: CoachFacts, wish: Wish) -> Answer:
+    section = _SECTIONS[wish.slots["list"].casefold()]
+    goals = {TODAY: facts.goals.today, WEEK: facts.goals.week, QUARTER: facts.goals.quarter}[section]
+    what = wish.slots["line"].strip(' .!"“”')
+    if any(same(goal.text, what) for goal in goals):
+        return f"“{what}” is on {section} already.", []
     if len(goals) >= MOST_GOALS:
         kept = tuple(goal for goal in goals if not goal.done)
         if len(kept) >= MOST_GOALS:
             return f"{section} has three already: {_listed(kept)}. Finish or drop one first?", []
         goals = kept
-    what = match["what"].strip(' .!"“”')
     lines = [*(goal.line() for goal in goals), what[:1].upper() + what[1:]]
     return "", [{"action": "update_goals", "section": section, "lines": lines}]
 
 
-def _drop(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    section, goals = (TODAY, facts.goals.today) if match["list"].casefold() == "today" else (WEEK, facts.goals.week)
-    what = match["what"].strip(' .!"“”').casefold()
-    gone = [goal for goal in goals if what in goal.text.casefold()]
-    if len(gone) != 1:
-        return f"I don't see that on the list. It says: {_listed(goals)}" if goals else f"{section} is empty.", []
-    return "", [{"action": "update_goals", "section": section, "lines": [g.line() for g in goals if g not in gone]}]
+def _drop(facts: CoachFacts, wish: Wish) -> Answer:
+    section, text = wish.line
+    goals = {TODAY: facts.goals.today, WEEK: facts.goals.week, QUARTER: facts.goals.quarter}[section]
+    lines = [goal.line() for goal in goals if goal.text != text]
+    return "", [{"action": "update_goals", "section": section, "lines": lines}]
+
+
+def _north_star(facts: CoachFacts, wish: Wish) -> Answer:
+    line = wish.slots["line"]
+    return "", [{"action": "update_goals", "section": NORTH_STAR, "lines": [line[:1].upper() + line[1:]]}]
+
+
+def _clock_target(facts: CoachFacts, wish: Wish) -> Answer:
+    """Bedtime or the beginning of the day, at a time in words."""
+    try:
+        at = to_datetime(understand(wish.slots["when"], facts.now, facts.targets.zone).first, facts.targets.zone)
+    except UnclearPhraseError as unclear:
+        return f"{unclear.question} Please say it with the time, like “bedtime 23:30”.", []
+    line = f"{wish.slots['field']}: {at:%H:%M}"
+    return "", [{"action": "update_goals", "section": TARGETS_SECTION, "lines": [line]}]
+
+
+def _name(facts: CoachFacts, wish: Wish) -> Answer:
+    before = _name_of(facts)
+    old = [{"action": "update_memory", "section": PREFERENCES, "remove": f"{_GOES_BY} {before}"}] if before else []
+    if before == wish.slots["name"]:
+        return f"That's what I call you already, {before}.", []
+    name = wish.slots["name"]
+    return f"Nice to meet you, {name}.", [*old, _remember(PREFERENCES, f"{_GOES_BY} {name}")]
+
+
+_GOES_BY: Final = "Goes by"
+
+
+def _name_of(facts: CoachFacts) -> str:
+    return next((line[len(_GOES_BY) + 1 :] for line in facts.memory.preferences if line.startswith(f"{_GOES_BY} ")), "")
 
 
 def _target(facts: CoachFacts, match: re.Match[str]) -> Answer:
@@ -326,18 +510,7 @@ def _by_24_hours(match: re.Match[str]) -> str:
     return f"{hour + 12 * (match[3] in 'pP'):02}:{match[2] or '00'}"
 
 
-def _quiet(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del facts
-    return "", [{"action": "set_quiet", "duration": match["how"] or "2h"}]
-
-
-def _speak(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del facts, match
-    return "", [{"action": "set_quiet", "duration": "off"}]
-
-
-def _next(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del match
+def _next(facts: CoachFacts, wish: Wish) -> Answer:
     if facts.due_reminders:
         return f"Due now: {facts.due_reminders[0].text}", []
     if facts.goals.open_today:
@@ -348,32 +521,140 @@ def _next(facts: CoachFacts, match: re.Match[str]) -> Answer:
     return "Nothing is on the lists. What would you like to be next? “add … to today” keeps it.", []
 
 
-def _goals(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del match
+def _goals(facts: CoachFacts, wish: Wish) -> Answer:
     goals = facts.goals
     parts = [f"North star: {goals.north_star}"] if goals.north_star else []
     lists = (("This quarter", goals.quarter), ("This week", goals.week), ("Today", goals.today))
     parts.extend(f"{name}: {_listed(some)}" for name, some in lists if some)
-    return "\n".join(parts) or "No goals yet. Open GOALS.md, or start with “add … to today”.", []
+    return "\n".join(parts) or "No goals yet. Tell me one: “my goal is …”, or “add … to today”.", []
 
 
-def _week(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del match
+def _week(facts: CoachFacts, wish: Wish) -> Answer:
     return f"This week: {_listed(facts.goals.week)}" if facts.goals.week else "This week's list is empty.", []
 
 
-def _today(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del match
-    return f"Today: {_listed(facts.goals.today)}" if facts.goals.today else "Today's list is empty.", []
+def _today(facts: CoachFacts, wish: Wish) -> Answer:
+    said = f"Today: {_listed(facts.goals.today)}" if facts.goals.today else "Today's list is empty."
+    coming = _coming(facts, facts.today)
+    return f"{said}\n{coming}" if coming else said, []
 
 
-def _open(facts: CoachFacts, match: re.Match[str]) -> Answer:
-    del match
+def _open(facts: CoachFacts, wish: Wish) -> Answer:
     return "\n".join(f"• {line}" for line in _commitments(facts)) or "No open commitments.", []
 
 
-def _say(options: tuple[str, ...]) -> Callable[[CoachFacts, re.Match[str]], Answer]:
-    return lambda facts, match: (pick(options, facts.today, match[0]), [])
+def _reminders(facts: CoachFacts, wish: Wish) -> Answer:
+    listed = [_shown(facts, one) for one in facts.talk.reminders]
+    return "\n".join(listed) or "You have no reminders. “remind me to … at …” sets one.", []
+
+
+def _shown(facts: CoachFacts, one: Known) -> str:
+    when = "waiting" if one.next_at is None else time_in_words(one.next_at, facts.now, facts.targets.zone)
+    rhythm = f", {one.rhythm}" if one.recurs else ""
+    return f"• {short(one.text)} ({when}{rhythm})"
+
+
+def _coming(facts: CoachFacts, day: date) -> str:
+    zone = facts.targets.zone
+    return "\n".join(
+        _shown(facts, one)
+        for one in facts.talk.reminders
+        if one.next_at is not None and local_date(one.next_at, zone) == day
+    )
+
+
+def _left_today(facts: CoachFacts, wish: Wish) -> Answer:
+    tasks = "; ".join(goal.text for goal in facts.goals.open_today)
+    coming = _coming(facts, facts.today)
+    parts = (f"Still open: {tasks}." if tasks else "", coming)
+    return "\n".join(part for part in parts if part) or "Nothing else today.", []
+
+
+def _on_day(facts: CoachFacts, wish: Wish) -> Answer:
+    try:
+        first = understand(wish.slots["when"], facts.now, facts.targets.zone).first
+    except InvalidPhraseError:
+        return "Which day?", []
+    day = local_date(first, facts.targets.zone)
+    if day == facts.today:
+        return _today(facts, wish)
+    return _coming(facts, day) or f"Nothing from me on {day:%A} yet.", []
+
+
+def _next_message(facts: CoachFacts, wish: Wish) -> Answer:
+    zone, targets = facts.targets.zone, facts.targets
+    times = [(one.next_at, one.text) for one in facts.talk.reminders if one.next_at is not None]
+    morning = from_local(datetime.combine(facts.today + timedelta(days=1), targets.wake_target), zone)
+    times += [(morning, "the morning briefing")]
+    at, what = min(times)
+    also = " Before that only if something comes up." if at - facts.now > 2 * HOUR else ""
+    return f"{time_in_words(at, facts.now, zone)}: {short(what)}.{also}", []
+
+
+def _know(facts: CoachFacts, wish: Wish) -> Answer:
+    name = _name_of(facts)
+    lines = [line for line in facts.memory.preferences if not line.startswith(_GOES_BY)]
+    parts = [f"You go by {name}."] if name else []
+    if lines:
+        parts.append("I remember:\n" + "\n".join(f"• {line}" for line in lines))
+    if promised := _commitments(facts):
+        parts.append("You promised:\n" + "\n".join(f"• {line}" for line in promised))
+    return "\n".join(parts) or "My memory is empty so far. “remember that …” puts something in.", []
+
+
+def _say(text: str) -> Callable[[CoachFacts, Wish], Answer]:
+    """A sentence with what the facts say in its {places}."""
+
+    def say(facts: CoachFacts, wish: Wish) -> Answer:
+        targets = facts.targets
+        local = to_datetime(facts.now, targets.zone)
+        fields = {name: value.replace("-", " to ") for name, value in targets.as_fields().items()}
+        day = f"{local:%A}, {local.day} {local:%B %Y}"
+        return text.format(**fields | {"time": f"{local:%H:%M}", "day": day, "timezone": targets.timezone}), []
+
+    return say
+
+
+def _whats_my_name(facts: CoachFacts, wish: Wish) -> Answer:
+    name = _name_of(facts)
+    return f"You're {name}." if name else "I don't know yet. What should I call you? “call me …”", []
+
+
+def _help(facts: CoachFacts, wish: Wish) -> Answer:
+    return HELP, []
+
+
+ANSWERS: Final[dict[str, Callable[[CoachFacts, Wish], Answer]]] = {
+    "list": _reminders,
+    "today-left": _left_today,
+    "on-day": _on_day,
+    "next": _next,
+    "today": _today,
+    "week": _week,
+    "commitments": _open,
+    "goals": _goals,
+    "done": _done_something,
+    "add": _add,
+    "drop": _drop,
+    "north-star": _north_star,
+    "target": _clock_target,
+    "name": _name,
+    "name?": _whats_my_name,
+    "know": _know,
+    "next-message": _next_message,
+    "help": _help,
+    "who": _say(
+        "I'm nudge, your coach: a program, not a person. I remind you, keep your lists and know when to be quiet."
+    ),
+    "time": _say("It's {time} ({timezone})."),
+    "day": _say("It's {day}."),
+    "bedtime": _say("Your bedtime is {bedtime_target}. “set my bedtime to …” changes it."),
+    "wake": _say("Your day begins at {wake_target}; that's when I write first. “set my wake time to …” changes it."),
+    "zone": _say("I go by {timezone}; it's {time} there. “set my time zone to …” changes it."),
+    "quiet-hours": _say("Your quiet hours are {quiet_hours}. “set quiet hours to 22:00-08:00” changes them."),
+    "review-when": _say("The weekly review is on {weekly_review}. Say “review” to start it now."),
+}
+"""What the rules answer by themselves. Every other wish needs the store: see `nudge.coach.wishes`."""
 
 
 def _remember(section: str, line: str) -> dict[str, Any]:
@@ -403,12 +684,9 @@ _VERBS = (
     r"|mention(?:ing)?|talk(?:ing)?|nag(?:ging)?|bring"
 )
 _BY = r"(?:,? (?:by|due:?|until) (?P<due>.+))?"
-_LIST = r"(?:my |the )?(?P<list>today|(?:this )?week)(?:'s)?(?: list)?"
 _FIELD = r"bed ?time|wak(?:e|ing)(?:[ -]?up)?(?: time)?|quiet hours|time ?zone|weekly review"
 _CLOCK = r"\d{1,2}(?::\d\d(?: ?[ap]m)?| ?[ap]m)"
 _VALUE = rf"\w+ {_CLOCK}|{_CLOCK}(?:\s*[-–]\s*{_CLOCK})?|\w+/[\w/]+|UTC"
-_SHOW = r"(?:show (?:me )?)?(?:my )?"
-_BED = r"good ?night|night|(?:i'm )?(?:going|off) to (?:bed|sleep)|done for (?:today|the day|tonight)"
 
 _FEEDBACK = re.compile(
     rf"(?:please )?(?:don't|do not|never|stop) (?:ever )?(?P<verb>{_VERBS})\s+"
@@ -421,42 +699,112 @@ _RULES = _rules(
     (r"(?:please )?forget (?:that |about )?(?P<what>.+)", _forget),
     (rf"i(?:'ve)? promised(?: \w+)? to (?P<what>.+?){_BY}", _promise),
     (rf"(?:commitment|promise): (?P<what>.+?){_BY}", _promise),
-    (rf"(?:{_BED})(?: now)?", _say(NIGHT)),
-    (r"(?:i'm |i am |all |it's )?(?:done|finished)(?: (?:with )?(?P<which>.+))?", _done),
-    (rf"(?:please )?(?:add|put) (?P<what>.+?) (?:to|on|in|for) {_LIST}", _add),
-    (rf"(?:please )?(?:remove|drop|delete|take) (?P<what>.+?) (?:from|off) {_LIST}", _drop),
     (
         rf"(?:please )?(?:set |change |move )?(?:my |the )?(?P<field>{_FIELD})(?:[ _]target)?(?: to|:| is| at)? "
         rf"(?P<value>{_VALUE})",
         _target,
     ),
-    (r"(?:quiet|mute) off|unmute|(?:you can |you may )?(?:speak|talk|write)(?: again)?|i'm back", _speak),
-    (
-        r"(?:be |go |stay )?(?:quiet|mute|silence)(?: (?:me|please))?(?: for)?"
-        r"(?: (?P<how>(?:until |till )?.*\d.*|today|an hour|half an hour))?",
-        _quiet,
-    ),
 )
-_SMALL_TALK = _rules(
-    (r"(?:so,? )?what(?:'s| is) (?:next|now|up next)\?*|next\?*", _next),
-    (rf"{_SHOW}goals\?*|what are my goals\?*", _goals),
-    (rf"{_SHOW}(?:today|today's list|plan)\?*|what(?:'s| is) (?:the plan|on)(?: for)?(?: today)?\?*", _today),
-    (rf"{_SHOW}(?:this )?week\?*", _week),
-    (rf"{_SHOW}(?:open )?commitments\?*|what did i promise\?*", _open),
-    (
-        rf"(?:{_SHOW}|list (?:my )?|what are my )reminders?\?*|(?:cancel|delete|remove) .*\breminders?\b.*",
-        lambda facts, match: ("/status lists your reminders, and “/cancel …” takes one away.", []),
-    ),
-    (
-        r"(?P<name>status|undo|redact|review|sync|budget)\?*|(?P<why>why)(?:\?*| (?:did|didn't|do) you .+)",
-        lambda facts, match: (f"That is a command here: /{(match['name'] or match['why']).casefold()}", []),
-    ),
-    (r"/?help\?*|what can (?:you|i) (?:do|say)\?*|commands\?*", lambda facts, match: (HELP, [])),
-    (
-        r"(?:o?k|okay|k+|sure|fine|alright|all right|yes+|yes yes|yep|yeah|right|good|great|cool|got it|will do|on it"
-        r"|soon|later|not now|not yet|going(?: now)?|ok(?:ay)?,? (?:going|later|soon|thanks)|👍|👌)[.! ]*",
-        _say(FINE),
-    ),
-    (r"(?:thanks|thank you|thx|ty|cheers)(?: .{0,30})?", _say(THANKS)),
-    (r"(?:hi|hey|hello|yo|hiya|good (?:morning|afternoon|evening)|morning)(?: there| coach| nudge)?", _say(HELLO)),
+_FEEL = (
+    "am|feel|feeling -|so|really|very|just|quite|pretty|a|totally|completely|absolutely|still|kinda|such -|bit|little|a"
 )
+_TALK: Final = Table(
+    (said, row)
+    for said, rows in (
+        (KIND, (
+            f"-|and|today i {_FEEL} "
+                f"sad|awful|lonely|stressed|anxious|down|overwhelmed|depressed|hopeless|exhausted|terrible|"
+                f"miserable|tired|bad|low|upset|unhappy|horrible|worthless|useless|scared|afraid|worried|"
+                f"heartbroken|empty|numb|lost|alone|ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|"
+                f"blue|rubbish|shit|crap|sick|nervous "
+                f"-|today|now|right|lately|again|out|of|these -|now|everything|days|it|all",
+            "i feel like -|a|an|i -|am|total|complete "
+                "-|a|failure|crap|shit|failure|crying|loser|fraud|giving|nothing|am -|up|failing",
+            "i had|have -|had|having a|such -|a|really|very "
+                "terrible|horrible|bad|awful|rough|hard|tough|shitty|difficult|sad -|day|time|week|morning|night "
+                "-|day|today",
+            "-|my|this|the|today day|today|week|morning|it was|is|has|been -|been|really|so|just "
+                "horrible|terrible|awful|bad|hard|rough|tough|shit|the -|worst|today",
+            "everything is|feels|has|got -|just|going|become|gone -|so|too "
+                "much|wrong|hard|terrible|pointless|falling -|for|apart|me",
+            "nothing -|ever|is|seems works|goes|helps|working|going|to -|out|right|work|well -|for -|me",
+            "my -|dear|best|old {who} died|passed -|away|today|yesterday|last -|night|week|away",
+            "-|my|our {who} -|just|has died|dead -|today|yesterday", "we broke|split up",
+            "{who} -|just|has broke|left|dumped|split -|up|me -|with -|me",
+            "i -|just|got|was|have -|been lost|fired|dumped|laid|rejected -|my|off -|job|off",
+            "i cried|cry|wept -|all|a|the|lot|for -|morning|day|night|lot|hours -|today",
+            "i can't|cant|cannot do|take|handle|cope|stand -|this|it|with -|anymore|any|this|it -|more",
+            "i hate|despise myself|everything|my -|life|job", "i miss {who}",
+            "nobody|no likes|loves|cares|understands|one -|likes|loves|cares|understands|about -|me|about -|me",
+            "i have no|nobody|noone one|friends|energy|hope|motivation -|to|left -|talk -|to",
+            "life is hard|unfair|tough|too -|hard|much",
+            "not -|a|doing|feeling good|great|well|so -|day|good|well|today -|today",
+            "i am not -|doing|feeling|ok|okay|well|good|fine|great|happy|so -|ok|okay|well|good|great|so "
+                "-|good|well|great", "i am struggling -|with|today|a -|lot|everything|this",
+            "so sad|lonely|stressed|tired|exhausted", "i am so tired of everything|this|life|it -|all",
+            "it is all -|too|just -|much|pointless|too -|much", "i am a failure|mess|loser|disaster|burden",
+            "rough|bad|hard|tough|awful|terrible day|week|night|morning",
+            "i'm going through a hard|rough|tough|bad|difficult time|patch",
+        )),
+        (NIGHT, ("good|gn -|night", "goodnight", "night -|night", "-|i'm going|off|heading|gonna -|up to bed|sleep",
+            "sleep well|tight", "i am turning in", "done for today|tonight|the -|day", "calling it a day|night",
+            "bedtime for me", "i am off to bed|sleep", "time -|for|to bed|sleep")),
+        (HELLO, ("hi",
+            "hello|hey|hi|yo|hiya|howdy|heya|morning|evening|afternoon|greetings|sup|hallo "
+                "-|there|coach|nudge|you|again|everyone|buddy|friend|man|mate",
+            "good morning|afternoon|evening|day -|coach|nudge|to|there -|you", "good to see you",
+            "i am here|up|awake", "anyone|anybody there|home")),
+        (THANKS, (
+            "-|ok|okay|great|cool|perfect|nice thanks|thx|ty|cheers|tnx|thank|merci|danke|thankyou "
+                "-|a|so|for|you|very|that|to|loads|very -|lot|much|you|helped|everything|that|the|so|very|all "
+                "-|much|help|helped|reminder|was|helpful|this|it -|much|helpful",
+            "that helped|helps -|a|me|thanks -|lot", "much|really appreciated|appreciate -|it|that",
+            "i appreciate -|it|that|you|your -|help",
+            "you are|were -|so|very|really|a|the -|great|helpful|kind|nice|best|star|sweet|awesome|good|amazing",
+            "good bot|job|coach", "well done", "appreciate it", "bless you")),
+        (FINE, (
+            "-|that|it|all|i|very|ok|okay|oh|yes|sounds|looks|and|well -|is|am|sounds|looks|really "
+                "ok|okay|k|kk|sure|fine|alright|right|yes|yep|yeah|yup|good|great|cool|nice|perfect|awesome|"
+                "excellent|understood|noted|agreed|fair|true|exactly|indeed|wow|haha|hahaha|lol|lmao|hehe|ha|"
+                "hm|hmm|ah|aha|oh|super|brilliant|lovely|yay|woohoo|interesting|later|soon|absolutely|"
+                "definitely|correct "
+                "-|one|then|enough|me|it|good|great|thanks|by|with|yes|for -|me", "all right", "got it",
+            "will|can do", "on it", "i see", "not yet", "going -|now", "ok going|later|soon|thanks",
+            "sounds good|great|fine|like|right -|a -|plan|to|me -|me", "makes sense", "no problem|worries|rush",
+            "i know|understand|agree|guess|suppose|think -|so", "never mind", "nevermind", "nvm", "that works",
+            "let's|let go|us -|go", "same -|here", "me too", "maybe", "perhaps", "we will see",
+            "i will -|try|do|see|think -|it|my|about -|best|it", "doing it -|now", "i am on it", "yes yes", "almost",
+            "nearly done", "working on it", "in a -|minute|bit|sec", "one moment|sec|second", "no", "nope", "nah",
+            "no thanks", "not really", "nothing", "nothing much",
+            "i am fine|good|ok|okay|great|well|happy -|thanks|today", "good luck")),
+        (WELL, (
+            "how are|r|is|have you|things|u|it|everything|your|life|been "
+                "-|doing|going|today|feeling|day|been|keeping|with|all -|today|now|you|so|going|been -|far",
+            "how do you do", "what is up", "whats up", "wassup", "sup", "how goes it", "how you doing",
+            "you ok|okay|good|alright", "are you ok|okay|good|fine|happy|well|tired",
+            "how was your day|night|weekend", "what are you -|up doing|to -|now|up|today",
+            "do you sleep|dream|feel|eat|have -|feelings|ever|emotions")),
+        (BYE, ("bye -|bye|now|coach|for|then -|now", "goodbye",
+            "see you|ya -|later|tomorrow|soon|then|around|next -|week", "cu|cya|ttyl|later|laters",
+            "talk -|to -|you|later|soon|tomorrow -|later|soon|tomorrow",
+            "until|till tomorrow|later|then|next -|time",
+            "have a good|nice|great|lovely day|evening|night|weekend|one|time", "take care", "catch you later",
+            "i am off|leaving|out|heading -|now|out|home", "gotta|got|have -|to -|go|run|leave", "brb|afk")),
+        (NOT_MINE, ("tell me -|a|another|some -|good|funny|bad joke|jokes|story|something",
+            "-|do|got|know|make -|you|me -|know|have|laugh -|a|any joke|jokes",
+            "what is|was -|will|the|be -|weather -|be|like|today|tomorrow|outside|going "
+                "-|like|today|tomorrow|to -|be -|like", "how is the weather -|today|outside|tomorrow",
+            "will|is it -|going|gonna rain|raining|snow|sunny|cold|hot|to -|rain|snow|today|tomorrow|outside "
+                "-|today|tomorrow", "who|what won|is|was|wins -|the {who}",
+            "what is the capital|meaning|population|price|score|news|stock of|for|today|in|on "
+                "-|life|the|a|today|{x}", "what is the capital of {who}", "sing -|me|a|for -|a|me -|song",
+            "write -|me a|an|my poem|story|song|essay|letter|email|code|mail -|for|about|to -|me|{x}",
+            "write -|me a|an poem|story|song|essay|letter|email about|to|for {who}", "translate {who}",
+            "what do you think -|of|about {who}", "recommend|suggest -|me a|some|an {who}",
+            "play -|some|a music|song|game", "search|google -|for {who}", "what is the news",
+            "do|can|could -|you -|you my homework", "book me a|an {who}", "order -|me a|an|some {who}",
+            "call|email|text {who} for me")),
+    )
+    for row in rows
+)  # fmt: skip
+"""Words that ask for nothing, and what is said to them. What is sad comes first: nobody gets a thumbs-up for it."""

@@ -13,7 +13,7 @@ from datetime import time
 from hashlib import sha256
 from zoneinfo import ZoneInfo
 
-from nudge.attention.quiet import QuietHours
+from nudge.attention.quiet import Person, QuietHours
 from nudge.coach.documents import Document, Kind, Section, is_placeholder
 from nudge.coach.edits import append_to_section, replace_item
 from nudge.errors import UsageError
@@ -53,6 +53,10 @@ class Targets:
 
     def is_quiet(self, now: Instant) -> bool:
         return self.quiet_hours.end_if_inside(now) is not None
+
+    def person(self) -> Person:
+        """When the person lives, as the attention governor wants to know it."""
+        return Person(self.zone, self.quiet_hours, _minutes(self.wake_target), _minutes(self.bedtime_target))
 
     def as_fields(self) -> dict[str, str]:
         """The fields as the document spells them. Also the JSON form."""

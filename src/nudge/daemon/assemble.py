@@ -100,6 +100,7 @@ class Options:
     reserve: bool = True
     learning: bool = True
     rhythm: Rhythm = field(default_factory=Rhythm)
+    help_lines: tuple[str, str] = ("", "")
     plan: SpendingPlan = field(default_factory=SpendingPlan)
     turn: DayTurn = MIDNIGHT_UTC
     routes: Routes = field(default_factory=Routes.of)
@@ -181,7 +182,7 @@ class Daemon:
             self.documents,
             Governors(self.gate, self.delivery, self.reminders, answering, spending),
             ports.outside,
-            CoachOptions(options.rhythm, options.secrets),
+            CoachOptions(options.rhythm, options.secrets, options.help_lines),
             self.dispatcher.poke,
         )
 

@@ -3,6 +3,7 @@ application, and hold no state and no rules of their own. Times are RFC 3339 in 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,10 @@ from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.explain import explain
 from nudge.coach.store import Saying
 from nudge.errors import NotFoundError, UsageError
-from nudge.instants import DAY, HOUR, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
+from nudge.instants import DAY, HOUR, Instant, Moment, as_instant, local_date, parse_rfc3339, rfc3339, start_of_day
 from nudge.queue.agents import Agent
 from nudge.queue.following import Following
-from nudge.queue.outcomes import MEANING, Result, feed_json, named, outcome_json
+from nudge.queue.outcomes import MEANING, Outcome, Result, feed_json, named, outcome_json
 from nudge.reminders.service import Timed
 from nudge.spending.budgets import SpendingStatus, budget_json, day_meter, every_day
 from nudge.worker.session_view import lines_of, public
@@ -30,6 +31,9 @@ _MOST = 500
 _HISTORY = 20
 _WEEK = 7
 _MONTH = 30
+_SLICE = 2000
+_MOST_SLICES = 100
+_ALWAYS = Instant(-(2**62))
 
 Body = Mapping[str, Any]
 Answer = Mapping[str, Any]
@@ -127,7 +131,8 @@ class Reading:
         return {**timed.public(self._zone(found.agent)), "id": found.id, "agent": found.agent, "history": history}
 
     async def outcomes(self, body: Body) -> Answer:
-        """{"words", "agent", "result", "day", "limit"}: search, newest first."""
+        """{"words", "agent", "result", "day", "before", "limit"}: search, newest first. It goes back so far and no
+        further at a time; `more_before` is where to go on."""
         zone = self._zone(self._speaker)
         since = until = None
         if day := text_of(body, "day", ""):
@@ -139,15 +144,29 @@ class Reading:
         result = text_of(body, "result", "") or None
         if result is not None and result not in {one.value for one in Result}:
             raise UsageError(f"There is no result {result!r}.")
-        rows = await self._store.outcomes.search(
-            " ".join(text_of(body, "words", "").split()),
-            agent=text_of(body, "agent", "") or None,
-            result=result,
-            since=since,
-            until=until,
-            limit=number_of(body, "limit", 50),
-        )
-        return {"outcomes": [{**outcome_json(row), "title": named(row)} for row in rows]}
+        if before := text_of(body, "before", ""):
+            until = parse_rfc3339(before)
+        words, agent = " ".join(text_of(body, "words", "").split()), text_of(body, "agent", "") or None
+        limit, rows = number_of(body, "limit", 50), list[Outcome]()
+        oldest = since if since is not None else _ALWAYS
+        end = until if until is not None else Instant(self._now + DAY)
+        more: Instant | None = None
+        for _ in range(_MOST_SLICES):
+            more = await self._store.outcomes.slice_start(oldest, end, _SLICE)
+            begin = oldest if more is None else more
+            rows += await self._store.outcomes.search(
+                words, agent=agent, result=result, since=begin, until=end, limit=limit - len(rows)
+            )
+            if more is None or len(rows) >= limit:
+                break
+            end = more
+            await asyncio.sleep(0)  # timers that are due have their turn
+        if len(rows) >= limit and rows:
+            more = rows[-1].at
+        return {
+            "outcomes": [{**outcome_json(row), "title": named(row)} for row in rows],
+            "more_before": None if more is None else rfc3339(more, zone),
+        }
 
     async def why(self, body: Body) -> Answer:
         """{"what": id, name or words}: the outcomes it means, or the things that it may mean."""
@@ -170,21 +189,18 @@ class Reading:
         zone, days = self._zone(agent), max(1, number_of(body, "days", _WEEK, 31))
         first = local_date(self._now, zone) - timedelta(days=days - 1)
         since = start_of_day(first, zone)
-        cells = await self._store.outcomes.by_hour(agent, since, Instant(self._now + 1))
+        cells: list[dict[str, Any]] = []
+        for hour in range((self._now - since) // HOUR + 1):
+            at = Instant(since + hour * HOUR)
+            for one in await self._store.outcomes.counts(agent, at, Instant(at + HOUR)):
+                cell = {"result": one.result.value, "kind": one.kind, "count": one.count, "reason": one.reason}
+                cells.append({"at": rfc3339(at, zone), **cell})
+            await asyncio.sleep(0)  # timers that are due have their turn
         return {
             "agent": agent,
             "since": rfc3339(since, zone),
             "days": [(first + timedelta(days=number)).isoformat() for number in range(days)],
-            "hours": [
-                {
-                    "at": rfc3339(Instant(since + one.hour * HOUR), zone),
-                    "result": one.result.value,
-                    "kind": one.kind,
-                    "count": one.count,
-                    "reason": one.reason,
-                }
-                for one in cells
-            ],
+            "hours": cells,
             **await self._attention(agent),
         }
 

@@ -75,6 +75,7 @@ def options_of(config: Config, owner: str, home: str = "") -> Options:
         reserve=attention.reserve,
         learning=attention.learning,
         rhythm=Rhythm(coach.heartbeat, coach.change_gate, coach.longest_silence),
+        help_lines=(coach.help_line, coach.emergency),
         plan=spending.plan,
         turn=spending.turn,
         routes=spending.routes,

@@ -122,11 +122,14 @@ class AttentionSection(NamedTuple):
 
 
 class CoachSection(NamedTuple):
-    """Durations are microseconds."""
+    """Durations are microseconds. `help_line` ("call 116 123") and `emergency` are where somebody in trouble is told to
+    turn; without them it goes by the time zone."""
 
     heartbeat: Annotated[int, DURATION] = HEARTBEAT
     change_gate: Annotated[bool, FLAG] = True
     longest_silence: Annotated[int, DURATION] = LONGEST_SILENCE
+    help_line: Annotated[str, TEXT] = ""
+    emergency: Annotated[str, TEXT] = ""
 
 
 class SpendingSection(NamedTuple):

@@ -69,10 +69,9 @@ class FeedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class HourCount:
-    """So many occurrences of a kind ended like this in an hour; `reason` is why one of them was held back."""
+class ResultCount:
+    """So many occurrences of a kind ended like this; `reason` is why one of them was held back."""
 
-    hour: int
     result: Result
     kind: str
     count: int

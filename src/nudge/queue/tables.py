@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nudge.database import Database, Row
 from nudge.errors import LostLeaseError
 from nudge.instants import MINUTE, Instant
-from nudge.queue.outcomes import FeedLine, HourCount, Outcome, Result, StateChange
+from nudge.queue.outcomes import FeedLine, Outcome, Result, ResultCount, StateChange
 from nudge.queue.timers import Lease, Timer
 
 if TYPE_CHECKING:
@@ -325,13 +325,15 @@ class OutcomeTable:
         }
         return [_outcome(row) for row in await self._db.all("outcomes_search", params)]
 
-    async def by_hour(self, agent: str, since: Instant, until: Instant) -> Sequence[HourCount]:
-        """How many ended how, by kind and by the hour since `since`."""
-        rows = await self._db.all("outcomes_by_hour", {"agent": agent, "since": since, "until": until})
-        return [
-            HourCount(int(row["hour"]), Result(row["result"]), row["kind"], int(row["count"]), row["reason"])
-            for row in rows
-        ]
+    async def slice_start(self, since: Instant, until: Instant, size: int) -> Instant | None:
+        """Where the last `size` rows before `until` begin; None if there are no more than these."""
+        row = await self._db.one("outcomes_slice", {"since": since, "until": until, "size": size})
+        return Instant(row["at"]) if row else None
+
+    async def counts(self, agent: str, since: Instant, until: Instant) -> Sequence[ResultCount]:
+        """How many ended how, by kind."""
+        rows = await self._db.all("outcomes_counts", {"agent": agent, "since": since, "until": until})
+        return [ResultCount(Result(row["result"]), row["kind"], int(row["count"]), row["reason"]) for row in rows]
 
     async def revision(self) -> int:
         """The number of the last change."""

@@ -171,6 +171,7 @@ def returning(earlier: Reminder, due_at: Instant | None, now: Instant) -> Step:
             before,
             status=earlier.status,
             ended_reason=earlier.ended_reason,
+            message=earlier.message,
             schedule=earlier.schedule,
             rhythm=earlier.rhythm,
             asked=earlier.asked,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import time
 from itertools import pairwise
 from typing import Any, ClassVar, Final
 from zoneinfo import ZoneInfo
@@ -132,6 +134,11 @@ def _listed(words: Iterable[str]) -> str:
     return ", ".join(shown if len(shown) <= _SHOWN else [*shown[: _SHOWN - 1], "…"])
 
 
+_HOUR: Final = re.compile(r"BYHOUR=\d+(?=;|$|\n)")
+_MINUTE: Final = re.compile(r"BYMINUTE=\d+(?=;|$|\n)")
+_START: Final = re.compile(r"(?<=^DTSTART:\d{8})T\d{6}")
+
+
 @dataclass(frozen=True, slots=True)
 class Rrule(AnySchedule):
     """An RRULE, with DTSTART, EXDATE and RDATE lines where wanted.
@@ -166,6 +173,13 @@ class Rrule(AnySchedule):
 
     def next_after(self, instant: Instant, zone: ZoneInfo) -> Instant | None:
         return recurrence_of(self.text, self.tz or zone.key, self.dtstart).next_after(instant)
+
+    def at_time(self, at: time) -> str | None:
+        """The text with another time of day; None where it has none of its own, or several."""
+        if not (_HOUR.search(self.text) and _MINUTE.search(self.text)):
+            return None
+        text = _START.sub(f"T{at:%H%M}00", self.text)
+        return _MINUTE.sub(f"BYMINUTE={at.minute}", _HOUR.sub(f"BYHOUR={at.hour}", text))
 
     def describe(self) -> str:
         return f"RRULE({rule_in_words(read_rule(self.text))})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlencode
 
 from nudge.web.layout import (
     View,
@@ -24,6 +25,7 @@ from nudge.web.words import dollars, plural, span
 Ask = Callable[[str, dict[str, Any]], Awaitable[Any]]
 Query = Mapping[str, str]
 
+_PAGEFUL = 40
 _SENT = ("fired", "fired-late")
 _HELD = ("suppressed", "deferred", "missed", "skipped")
 _LOOKS = {"fired": "good", "fired-late": "warn", "deferred": "info", "missed": "bad", "failed": "bad", "unknown": "bad"}
@@ -106,7 +108,8 @@ def add_form(view: View, words: str = "", reading: str = "") -> Html:
 async def time_page(view: View, ask: Ask, query: Query) -> str:
     ended = query.get("ended") == "1"
     agent = query.get("agent", "")
-    found = await ask("read/reminders", {"ended": ended, "limit": 200, **({"agent": agent} if agent else {})})
+    most = _PAGEFUL * 10 if query.get("more") == "1" else _PAGEFUL
+    found = await ask("read/reminders", {"ended": ended, "limit": most, **({"agent": agent} if agent else {})})
     rows = [
         [
             el("a", one["name"] or one["message"], href=f"/time/{one['id']}"),
@@ -114,7 +117,7 @@ async def time_page(view: View, ask: Ask, query: Query) -> str:
             together(view.times.at(one["next_at"]), f" {view.times.away(one['next_at'])}") if one["next_at"] else "–",
             view.times.at(one["last_fired_at"]),
             el("span", one["status"], class_=f"badge {'good' if one['status'] == 'active' else ''}"),
-            el("div", *_reminder_buttons(view, one), class_="actions"),
+            _reminder_buttons(view, one),
         ]
         for one in found["reminders"]
     ]
@@ -124,33 +127,29 @@ async def time_page(view: View, ask: Ask, query: Query) -> str:
         if rows
         else el("p", "No reminders yet. Write one above: “stretch every weekday at 9”.")
     )
+    there = urlencode({"ended": "1" if ended else "", "agent": agent, "more": "1"})
+    more = el("p", el("a", "Show more", href=f"/time?{there}")) if len(rows) == _PAGEFUL else None
     return document(
         view,
         "Time",
         el("section", add_form(view, query.get("words", ""), query.get("reading", "")), class_="card"),
         choose_agent(view, agent, path="/time", all_=True),
-        el("section", listed, el("p", other, class_="soft"), class_="card", id="reminders", data_live=True),
+        el("section", listed, more, el("p", other, class_="soft"), class_="card", id="reminders", data_live=True),
     )
 
 
-def _reminder_buttons(view: View, one: Mapping[str, Any]) -> list[Html]:
-    number = one["id"]
-
-    def act(action: str, label: str, **values: str) -> Html:
-        name = one["name"] or one["message"]
-        look = button(label, id_=f"{action}-{number}", aria_label=f"{label}: {name}")
-        return form(view, action, {"id": number, **values}, look)
-
-    if one["status"] == "active":
-        return [
-            act("snooze", "Snooze 30 min", **{"for": "30m"}),
-            act("pause", "Pause"),
-            act("complete", "Done"),
-            act("remove", "Remove"),
-        ]
-    if one["status"] == "paused":
-        return [act("resume", "Resume"), act("remove", "Remove")]
-    return [act("restore", "Restore")]
+def _reminder_buttons(view: View, one: Mapping[str, Any]) -> Html:
+    """All that can be done with it, as one form: each button says what."""
+    number, name = one["id"], one["name"] or one["message"]
+    able = {
+        "active": (("snooze", "Snooze 30 min"), ("pause", "Pause"), ("complete", "Done"), ("remove", "Remove")),
+        "paused": (("resume", "Resume"), ("remove", "Remove")),
+    }.get(one["status"], (("restore", "Restore"),))
+    buttons = [
+        button(label, id_=f"{action}-{number}", formaction=f"/do/{action}", aria_label=f"{label}: {name}")
+        for action, label in able
+    ]
+    return form(view, able[0][0], {"id": number, "for": "30m"}, *buttons)
 
 
 async def reminder_page(view: View, ask: Ask, query: Query, number: str) -> str:
@@ -193,7 +192,7 @@ async def reminder_page(view: View, ask: Ask, query: Query, number: str) -> str:
         el(
             "section",
             el("dl", *(together(el("dt", name), el("dd", value)) for name, value in facts)),
-            el("div", *_reminder_buttons(view, {**one, "name": title}), class_="actions"),
+            _reminder_buttons(view, {**one, "name": title}),
             class_="card",
             id="reminder",
             data_live=True,
@@ -663,7 +662,8 @@ def _phases(one: Mapping[str, Any]) -> Html:
 
 async def why_page(view: View, ask: Ask, query: Query) -> str:
     body = {name: query.get(name, "") for name in ("words", "agent", "result", "day")}
-    found = await ask("read/outcomes", {**body, "limit": 100})
+    found = await ask("read/outcomes", {**body, "before": query.get("before", ""), "limit": 100})
+    older = urlencode({**body, "before": found["more_before"]}) if found["more_before"] else ""
     rows = [
         [
             view.times.at(one["at"]),
@@ -723,7 +723,8 @@ async def why_page(view: View, ask: Ask, query: Query) -> str:
             "section",
             table(["When", "Agent", "What", "Result", "Why"], rows, caption="Outcomes")
             if rows
-            else el("p", "Nothing matches."),
+            else el("p", "Nothing matches so far." if older else "Nothing matches."),
+            el("p", el("a", "Search further back", href=f"/why?{older}"), class_="soft") if older else None,
             class_="card",
             id="outcomes",
             data_live=True,

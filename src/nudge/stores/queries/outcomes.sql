@@ -54,8 +54,12 @@ WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
   AND (LOWER(reason) LIKE :words ESCAPE '!' OR LOWER(key) LIKE :words ESCAPE '!' OR LOWER(detail) LIKE :words ESCAPE '!')
 ORDER BY at DESC, id DESC LIMIT :limit
 
--- name: outcomes_by_hour
-SELECT (at - :since) / 3600000000 AS hour, result, kind, COUNT(*) AS count,
+-- Where a slice of so many rows begins: a long search is done in slices, and others have their turn in between.
+-- name: outcomes_slice
+SELECT at FROM outcomes WHERE at >= :since AND at < :until ORDER BY at DESC LIMIT 1 OFFSET :size
+
+-- name: outcomes_counts
+SELECT result, kind, COUNT(*) AS count,
     MAX(CASE WHEN result IN ('suppressed', 'deferred', 'missed', 'failed') THEN reason ELSE '' END) AS reason
 FROM outcomes WHERE agent = :agent AND at >= :since AND at < :until
-GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+GROUP BY 1, 2 ORDER BY 1, 2

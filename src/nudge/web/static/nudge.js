@@ -76,9 +76,9 @@
 
   // Forms are sent without leaving the page, one after the other: what one of them says must not be lost to the next.
   let line = Promise.resolve();
-  const send = async (form, data) => {
+  const send = async (form, action, data) => {
     try {
-      const answer = await fetch(form.action, { method: "POST", body: data });
+      const answer = await fetch(action, { method: "POST", body: data });
       const landed = new URL(answer.url);
       if (landed.pathname !== location.pathname || landed.search !== location.search) { location.assign(answer.url); return; }
       const html = await answer.text();
@@ -96,8 +96,10 @@
     if (form.method !== "post") return;
     event.preventDefault();
     const data = new URLSearchParams(new FormData(form));
-    if (event.submitter && event.submitter.name) data.append(event.submitter.name, event.submitter.value);
-    line = line.then(() => send(form, data));
+    const by = event.submitter;
+    if (by && by.name) data.append(by.name, by.value);
+    const action = by && by.hasAttribute("formaction") ? by.formAction : form.action;
+    line = line.then(() => send(form, action, data));
   });
 
   // How a reminder is understood, while it is typed.

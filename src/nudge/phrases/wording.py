@@ -1,0 +1,291 @@
+"""Ways to say something, as rows of words.
+
+    read_row("move|shift -|the {what} to {when}")
+
+A part is one word of several (`move|shift`), a word that may be missing (`-|the`), or a slot that takes one word or
+more (`{what}`). Case, punctuation, curly apostrophes and emoji count for nothing. One word of a row may be one slip of
+the keyboard away, unless what was typed is a word of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Generic, TypeVar
+
+from nudge.phrases.asking import words_of
+from nudge.text import one_slip
+
+MOST_WORDS: Final = 40
+_SHORTEST_SLIP: Final = 4
+"""Letters of a word that may be misspelt on its own; shorter ones only in a longer row."""
+
+_OWN_WORDS: Final = frozenset(
+    (
+        "ahead", "alive", "alone", "aloud", "around", "ate", "bad", "bake", "ball", "band", "bare", "bark", "base",
+        "beak",
+        "bend", "bet", "bid", "bit", "black", "bone", "book", "born", "both", "bud", "bug", "bush", "bust", "but",
+        "bye",
+        "call", "came", "can", "cane", "care", "case", "cat", "clean", "code", "come", "cool", "cope", "core", "cost",
+        "could", "cut", "date", "day", "deal", "dear", "debug", "dine", "dome", "don", "door", "dose", "down", "dream",
+        "drip", "drop", "dry", "dune", "each", "end", "even", "fair", "fast", "fee", "feel", "feet", "few", "fill",
+        "find", "fit", "fix", "food", "foot", "for", "form", "fret", "from", "full", "fun", "gate", "get", "girl",
+        "give", "gold", "gone", "got", "had", "hat", "hate", "have", "heal", "heap", "hear", "heat", "held", "hell",
+        "hen", "here", "him", "his", "hit", "hold", "hole", "home", "hope", "horse", "hot", "house", "how", "huge",
+        "hurt", "is", "it", "job", "keep", "kelp", "kick", "kin", "king", "knee", "lack", "lane", "last", "late",
+        "lately", "latter", "leap", "lease", "left", "less", "let", "letter", "lift", "like", "line", "lint", "lion",
+        "list", "live", "lone", "long", "look", "loose", "lose", "lot", "loud", "love", "made", "mail", "main", "make",
+        "man", "many", "mat", "may", "meant", "meet", "men", "mind", "mine", "miss", "mode", "mood", "moon", "more",
+        "most", "mouse", "move", "much", "must", "mute", "name", "near", "neat", "need", "new", "news", "nine", "none",
+        "nose", "not", "note", "now", "off", "old", "one", "open", "our", "out", "over", "own", "pack", "page", "pain",
+        "part", "past", "pay", "peace", "piece", "pin", "pint", "place", "plane", "play", "pose", "post", "quit",
+        "quite", "race", "rack", "rain", "rate", "read", "real", "rest", "right", "ring", "road", "role", "room",
+        "rose", "run", "sad", "safe", "said", "sale", "same", "sat", "saw", "say", "scan", "sea", "seal", "seat",
+        "see", "seed", "sell", "send", "sent", "set", "shed", "ship", "shoe", "shop", "short", "shot", "should",
+        "show", "shy", "side", "sing", "sit", "site", "size", "skin", "skip", "sky", "slow", "snow", "soap", "sock",
+        "some", "son", "song", "soon", "sore", "sort", "spend", "spot", "star", "stay", "steal", "step", "still",
+        "stop", "store", "story", "such", "sun", "sure", "tack", "take", "tale", "talk", "tall", "task", "tell", "ten",
+        "test", "text", "than", "thank", "that", "them", "then", "there", "these", "they", "thin", "thing", "think",
+        "this", "those", "time", "tip", "tired", "tried", "tone", "took", "top", "toy", "tree", "trip", "try",
+        "tune", "turn", "two",
+        "undid", "use", "user", "very", "view", "wait", "wake", "walk", "wall", "want", "ward", "warm", "was", "wash",
+        "way", "ways", "weak", "wear", "week", "well", "went", "were", "what", "wheat", "wheel", "when", "where",
+        "while", "white", "who", "whole", "whose", "why", "wide", "wife", "will", "win", "wine", "wish", "with",
+        "woke", "won", "wood", "word", "work", "world", "worse", "would", "write", "wrote", "yes", "yet", "you", "your",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One place of a row: the words that may stand there, or the name of a slot."""
+
+    words: frozenset[str] = frozenset()
+    slot: str = ""
+    optional: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Row:
+    """`needs` are the words without which it cannot fit."""
+
+    parts: tuple[Part, ...]
+    needs: tuple[frozenset[str], ...]
+
+
+_SHORT: Final = {
+    f"{word}{mark}{end}": (word, full)
+    for words, end, full in (
+        ("what who when where how it that there here name time he she", "s", "is"),
+        ("i", "m", "am"),
+        ("i we you they", "ve", "have"),
+        ("i you we", "ll", "will"),
+        ("i you", "d", "would"),
+        ("you we they", "re", "are"),
+        ("let", "s", "us"),
+    )
+    for word in words.split()
+    for mark in ("'", "")
+    if mark or f"{word}{end}" not in ("its", "heres", "ill", "id", "well", "were", "hes", "shes", "names", "times")
+}
+"""What is written together, as the two words it is."""
+
+
+@cache
+def read_row(spec: str) -> Row:
+    parts: list[Part] = []
+    for one in spec.split():
+        if one.startswith("{"):
+            parts.append(Part(slot=one[1:-1]))
+            continue
+        optional, words = "-" in one.split("|"), [word for word in one.split("|") if word != "-"]
+        plain = frozenset(word for word in words if word not in _SHORT)
+        pair = (plain,) if plain else tuple(frozenset((word,)) for word in _SHORT[words[0]])
+        parts += [Part(part, optional=optional) for part in pair]
+    return Row(tuple(parts), tuple(part.words for part in parts if not part.slot and not part.optional))
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """`slots` are the words that stood in them, as they were typed; `slip` is what was misspelt and what it was for."""
+
+    slots: dict[str, str]
+    slip: tuple[str, str] | None = None
+
+
+class Sentence:
+    """A message as words, with where they stand in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        found = [
+            (part, word.start, word.end) for word in words_of(text) for part in _SHORT.get(word.text, (word.text,))
+        ]
+        self._spans = [(start, end) for _, start, end in found[:MOST_WORDS]]
+        self.words = [word for word, _, _ in found[:MOST_WORDS]]
+        self.vocabulary = frozenset(self.words)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def span(self, start: int, end: int) -> str:
+        """The text from one word up to another, as it was typed."""
+        if start >= end:
+            return ""
+        return self.text[self._spans[start][0] : self._spans[end - 1][1]].strip(' ,;:.!?"“”')
+
+
+T = TypeVar("T")
+
+
+class Table(Generic[T]):
+    """Rows, each with what it means; the first that fits is read first."""
+
+    def __init__(self, rows: Iterable[tuple[T, str]]) -> None:
+        self._rows = [(meaning, read_row(spec)) for meaning, spec in rows]
+        self._words = frozenset(word for _, row in self._rows for part in row.parts for word in part.words)
+
+    def read(self, text: str) -> Iterator[tuple[T, Matched]]:
+        """The ways to read a message, without the politeness around it: spelt right first, then with one slip."""
+        sentence = Sentence(text)
+        spans = cores(sentence)
+        for meaning, row in self._rows:
+            if not _lacks(row, sentence.vocabulary):
+                yield from ((meaning, found) for found in _matches(sentence, row, spans, {}))
+        slips = {word: near for word in sentence.vocabulary if (near := self._near(word))}
+        if slips:
+            vocabulary = sentence.vocabulary.union(*slips.values())
+            for meaning, row in self._rows:
+                if not _lacks(row, vocabulary):
+                    yield from ((meaning, found) for found in _matches(sentence, row, spans, slips))
+
+    def _near(self, typed: str) -> frozenset[str]:
+        """The words of the table that this may be a slip of."""
+        if typed in self._words or typed in _OWN_WORDS or not typed.isalpha():
+            return frozenset()
+        return frozenset(word for word in self._words if len(word) > 2 and one_slip(typed, word))
+
+
+def _lacks(row: Row, vocabulary: frozenset[str]) -> bool:
+    """Whether a word that the row needs is missing: a quick look before the exact one."""
+    return any(needed.isdisjoint(vocabulary) for needed in row.needs)
+
+
+_Slips = Mapping[str, frozenset[str]]
+
+
+def _matches(sentence: Sentence, row: Row, spans: Sequence[tuple[int, int]], slips: _Slips) -> Iterator[Matched]:
+    """The ways in which the row takes all words of one of the spans, with exactly one slip where there may be one.
+    Slots are short first."""
+    for start, end in spans:
+        for slots, slip in _ways(sentence.words, start, end, row.parts, 0, slips):
+            yield Matched({name: sentence.span(*span) for name, span in slots.items()}, slip)
+
+
+def prefix(sentence: Sentence, rows: Sequence[Row], start: int = 0) -> int:
+    """How many words from `start` on the longest of the rows takes; 0 if none fits. Rows here have no slots."""
+    best = 0
+    for row in rows:
+        for length in range(min(len(sentence) - start, len(row.parts)), best, -1):
+            if next(_ways(sentence.words, start, start + length, row.parts, 0, {}), None) is not None:
+                best = length
+                break
+    return best
+
+
+def suffix(sentence: Sentence, rows: Sequence[Row], end: int) -> int:
+    """How many words before `end` the longest of the rows takes."""
+    best = 0
+    for row in rows:
+        for length in range(min(end, len(row.parts)), best, -1):
+            if next(_ways(sentence.words, end - length, end, row.parts, 0, {}), None) is not None:
+                best = length
+                break
+    return best
+
+
+_Slots = dict[str, tuple[int, int]]
+_Slip = tuple[str, str] | None
+
+
+def _ways(
+    words: Sequence[str], at: int, end: int, row: tuple[Part, ...], part: int, slips: _Slips
+) -> Iterator[tuple[_Slots, _Slip]]:
+    if part == len(row):
+        if at == end and not slips:
+            yield {}, None
+        return
+    place = row[part]
+    if place.slot:
+        for stop in range(at + 1, end + 1):
+            for slots, slip in _ways(words, stop, end, row, part + 1, slips):
+                yield {place.slot: (at, stop), **slots}, slip
+        return
+    if at < end:
+        if words[at] in place.words:
+            yield from _ways(words, at + 1, end, row, part + 1, slips)
+        elif slips and (meant := slips.get(words[at], _NONE) & place.words):
+            word = min(meant)
+            if len(word) >= (3 if len(row) > 2 else _SHORTEST_SLIP):
+                for slots, _ in _ways(words, at + 1, end, row, part + 1, {}):
+                    yield slots, (words[at], word)
+    if place.optional:
+        yield from _ways(words, at, end, row, part + 1, slips)
+
+
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+_BEFORE: Final = tuple(
+    read_row(one)
+    for one in (
+        " "
+        "hey|hi|hello|yo|ok|okay|so|also|oh|well|and|then|coach|nudge|just|kindly|alright|right|please|pls|plz|sorry|oops|now|yes|yeah|yep|hm|hmm|um|uh|ah",
+        "can|could|would|will|can't|couldn't you|u",
+        "can|could|may|shall|should we|i",
+        "would you mind",
+        "do you mind",
+        "i want|need|would|wish|like you|u to",
+        "i'd|id like|love -|you to",
+        "i would like|love -|you to",
+        "i want|need to",
+        "you should|must|could|can|may",
+        "let's|lets",
+        "let us",
+        "no worries",
+        "go ahead and",
+    )
+)
+_AFTER: Final = tuple(
+    read_row(one)
+    for one in (
+        "please|pls|plz|thanks|thx|ty|cheers|now|coach|nudge|then|ok|okay|again|sorry|today|mate|man|dude|will|anymore",
+        "thank you",
+        "right now",
+        "for me",
+        "if you can|could|would",
+        "thanks a lot",
+        "thank you so|very much",
+        "at the moment",
+        "for now",
+        "would you",
+    )
+)
+_MOST_POLITE: Final = 4
+
+
+def cores(sentence: Sentence) -> list[tuple[int, int]]:
+    """Where the message itself may begin and end, without politeness around it; the whole of it first."""
+    starts, ends = [0], [len(sentence)]
+    for _ in range(_MOST_POLITE):
+        count = prefix(sentence, _BEFORE, starts[-1])
+        if not count or starts[-1] + count >= len(sentence):
+            break
+        starts.append(starts[-1] + count)
+    for _ in range(_MOST_POLITE):
+        count = suffix(sentence, _AFTER, ends[-1])
+        if not count or ends[-1] - count <= starts[-1]:
+            break
+        ends.append(ends[-1] - count)
+    return [(start, end) for start in starts for end in ends if end > start]
