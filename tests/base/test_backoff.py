@@ -39,6 +39,7 @@ ROWS = {
     Policy.STORE: ([1, 2, 4, 8, 16], "repeats"),
     Policy.MONEY: ([0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1], "repeats"),
     Policy.REPEAT: ([5, 15, 45, 60, 120, 300], "repeats"),
+    Policy.COMMAND: ([60, 300, 900, 1800], "repeats"),
     Policy.SPIN: ([3600], "repeats"),
     Policy.LANE: ([30], "repeats"),
 }

@@ -132,7 +132,7 @@ def test_without_a_daemon_the_money_counts_at_once_and_the_wake_is_told_at_the_n
 @pytest.mark.process
 def test_asleep_no_model_is_asked_and_a_person_who_writes_still_gets_an_answer(paid: CliHere) -> None:
     with FakeAnthropic() as service:
-        service.reply({"reply": "Hello from the model.", "actions": [], "recent_context": ""}, times=50)
+        service.reply("Hello from the model.", times=50)
         paid.environment |= {"ANTHROPIC_API_KEY": service.api_key, "ANTHROPIC_BASE_URL": service.url}
         with paid.start():
             assert "Hello from the model." in paid("chat", stdin="hello\n").stdout

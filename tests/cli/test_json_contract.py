@@ -179,7 +179,7 @@ def _look(cli: Cli) -> dict[str, list[Any]]:
     return {
         "nudge-status": [cli.json("status")],
         "an-outcome": [line for line in lines if line["type"] == "outcome"],
-        "a-feed-line": [line for line in lines if line["type"] != "outcome"],
+        "a-feed-line": [line for line in lines if line["type"] == "feed"],
         "nudge-why": outcomes,
         "nudge-inbox": cli.json("inbox", "monitor"),
         "nudge-agent-list": cli.json("agent", "list"),
@@ -210,7 +210,9 @@ def _gateway(cli: Cli) -> dict[str, list[Any]]:
         ran = ["exec", "--agent", "monitor", "--json"]
         python = ["--", sys.executable, "-c", ask % service.api_key]
         ended = [there(*ran, *python), there(*ran, "--budget", "0", *python)]
+    lines = [json.loads(line) for line in cli("log", "--json").stdout.splitlines()]
     return {
+        "a-call": [line for line in lines if line["type"] == "call"],
         "nudge-exec": [json.loads(one.stderr) for one in ended],
         "nudge-gateway-calls": cli.json("gateway", "calls"),
     }

@@ -31,7 +31,7 @@ from tests.times import NOON
 AWAY = ModelUnavailableError("The model's service is out of order (503).", unbilled=True)
 
 
-FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="hmm")
+FACTS = CoachFacts(NOON, FactsPurpose.CONVERSATION, text="how do magnets work")
 REQUEST = ModelRequest(Purpose.CONVERSATION, "", (cached("system"),), (user("hmm"),), 100)
 
 
@@ -234,6 +234,6 @@ def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
 
     async def scenario(world: World) -> None:
         answering = Answering(world.store, Governor(), model_for=lambda facts: OfflineModel(facts.text.upper()))
-        assert (await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)).content == "HMM"
+        assert (await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)).content == "HOW DO MAGNETS WORK"
 
     in_world(tmp_path, scenario, NOON)

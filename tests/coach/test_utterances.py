@@ -167,8 +167,8 @@ def verdict(utterance: str, expected: str) -> str:
     return f"{kind}: {sorted(happened)} {said!r}"
 
 
-REFUSED = ("20 minutes: check the oven", "I'm so tired of everything")
-"""Not understood yet, and not misread: a refusal, and help where kindness would do."""
+REFUSED = ("20 minutes: check the oven", "change bedtime to half past midnight")
+"""Not understood yet, and not misread."""
 TRIED = [row for row in ALL if row[1] not in REFUSED]
 
 

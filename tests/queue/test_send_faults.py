@@ -21,7 +21,7 @@ from nudge.queue.outcomes import Outcome, Result
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.stores.open import open_store
 from nudge.testing.faults import Fault, FaultKind
-from nudge.testing.life import COACH, Texts, _templates
+from nudge.testing.life import COACH, Texts, templates
 from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.times import NOON
 
@@ -107,7 +107,7 @@ def at_home(service: FakeTelegram, scenario: Callable[[Home], Awaitable[None]]) 
     async def main(clock: VirtualClock) -> None:
         store = await open_store("sqlite://:memory:")
         channel = OneAtATime(service.token, person=PERSON, clock=clock, api_base=service.url)
-        ports = Ports(store, clock, channel, Texts(_templates("UTC")), load_prices())
+        ports = Ports(store, clock, channel, Texts(templates("UTC")), load_prices())
         daemon = Daemon(ports, Options(owner="test", timezone="UTC", longest_wait=3600))
         await daemon.start()
         running = asyncio.create_task(daemon.run())

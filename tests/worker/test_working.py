@@ -26,7 +26,7 @@ from nudge.testing import (
     memory_store,
     run_virtual,
 )
-from nudge.testing.life import Texts, _templates
+from nudge.testing.life import Texts, templates
 from nudge.tokens import TokenUse
 from nudge.worker.loop import RunOptions
 from nudge.worker.sessions import Task
@@ -57,7 +57,7 @@ class Place:
             options=options,
         )
         ports = Ports(
-            store, clock, self.channel, Texts(_templates("UTC")), load_prices(),
+            store, clock, self.channel, Texts(templates("UTC")), load_prices(),
             model=model, is_coach=lambda agent: agent.name == "coach", work=work,
         )  # fmt: skip
         self.daemon = Daemon(

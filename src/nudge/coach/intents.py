@@ -208,7 +208,10 @@ def read(words: str, talk: Talk, now: Instant = _NEVER, zone: ZoneInfo = _UTC) -
 
 
 _LONGEST: Final = 300
-_LABEL: Final = re.compile(r"\s*(?:today|this week|this quarter)\s*:", re.IGNORECASE)
+_LABEL: Final = re.compile(
+    r"\s*(?:today|this week|this quarter|(?:(?:my|a|another) )?(?:new |next )?goal(?: for (?:the|this) quarter)?)\s*:",
+    re.IGNORECASE,
+)
 """A list and a colon, before what belongs on it."""
 
 
@@ -1197,14 +1200,13 @@ INTENTS: Final = (
         (
             "-|please add|put|write|set|include {line} to|on|in|onto|for|into|as|among -|my|the|this|our|a "
             "quarter|quarter's|quarters|quarterly|goals|goal -|list|goals|goal",
-            "-|my|a|one|another|the|main|new|big|of -|my|main|big|next goal|goals|aim|objective|target "
-            "-|for|of|now|is|this -|this|the|quarter -|quarter|now -|is|are|to -|to {line}",
+            "-|my|a|one|another|the|main|new|big -|main|big|next|new goal|aim|objective "
+            "-|for|this|now -|this|the -|quarter is|will -|be -|to {line}",
             "one of my goals is -|to {line}",
-            "-|a|another|add|set|new -|a|new goal -|of|is|to -|to {line}",
+            "add|set a -|new goal to {line}",
             "i want|need|have|plan|intend|mean|would -|like to {line} this|by|over|in quarter|the "
             "-|this|next|end -|of -|the|this -|quarter",
             "this quarter i -|will|want|need|have|must|should|would -|like -|to {line}",
-            "goal|goals|aim -|for|of -|this|the -|quarter -|is -|to {line}",
             "quarterly goal -|is -|to {line}",
             "i'm|im working|aiming towards|toward|on|for {line} this quarter",
             "my goals are {line}",
@@ -1212,6 +1214,12 @@ INTENTS: Final = (
         fixed=(("list", "quarter"),),
     ),
     Intent("add", "put something on a list", ("{list} {line}",), fixed=(("needs", "colon"),)),
+    Intent(
+        "add",
+        "put a goal on this quarter's list",
+        ("-|my|a|new|another|next -|new goal -|for -|the|this -|quarter {line}",),
+        fixed=(("list", "quarter"), ("needs", "colon")),
+    ),
     Intent(
         "north-star",
         "set your north star",

@@ -15,8 +15,8 @@ from nudge.attention.preferences import forbids
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
 from nudge.coach.small_talk import WISH, chat, pick, recap
+from nudge.coach.trouble import ALWAYS, CLAUSES, ELSEWHERE, EMERGENCY, LINES, NOT_MEANT, TROUBLE
 from nudge.coach.trouble import ANSWER as TROUBLE_ANSWER
-from nudge.coach.trouble import CLAUSES, ELSEWHERE, EMERGENCY, LINES, NOT_MEANT, TROUBLE
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
 
 CONVERSING = 5 * MINUTE
@@ -239,6 +239,8 @@ def in_trouble(text: str) -> bool:
     (True, False, False)
     """
     said = text[:2000].replace("’", "'")
+    if ALWAYS.search(said):
+        return True
     if NOT_MEANT.search(said):
         return False
     clauses = [said, *CLAUSES.split(said)] if len(said) < 200 else CLAUSES.split(said)

@@ -114,6 +114,10 @@ TROUBLE: Final = Table(
     )
 )  # fmt: skip
 CLAUSES: Final = re.compile(r"[.,;:!?\n…—–]+|\s(?:and|but|because|so)\s")
+ALWAYS: Final = re.compile(
+    r"\bsuicid\w*|\bkill(?:ing)? my ?self\b|\bself[- ]?harm|\bend(?:ing)? my life\b", re.IGNORECASE
+)
+"""Words that are never passed over, whatever stands around them."""
 NOT_MEANT: Final = re.compile(
     r"\b(?:laugh\w*|joke|lol|haha|hunger|boredom|heat|embarrassment|coffee|curiosity|chocolate|pizza|burger)\b", re.I
 )

@@ -1,7 +1,7 @@
 """Burn rates: when a budget is used up if spending goes on like this, and whether it has gone on like this for days.
 
 A spike is not a burn: the day's limit stops it. An agent that uses up its share day after day needs another budget or
-another look, and nobody sees that in a meter that starts anew every morning.
+another look, and nobody sees that in a meter that starts at zero every morning.
 """
 
 from __future__ import annotations
