@@ -492,3 +492,39 @@ def test_setting_attempts_aside_a_deferred_timer_keeps_its_slot() -> None:
     assert first.deferred(Instant(NOON + HOUR)) == replace(first, due_at=Instant(NOON + HOUR))
     pushed = first.pushed_out(NOON, 1.5)
     assert (pushed.due_at, pushed.slot_at, pushed.attempts) == (NOON + 1_500_000, NOON, 1)
+
+
+class _SlowlyReadClock:
+    """Time passes while one looks, as on a real machine."""
+
+    def __init__(self, clock: Any) -> None:
+        self._clock = clock
+        self._read = 0
+
+    def now(self) -> Instant:
+        self._read += 50
+        return Instant(self._clock.now() + self._read)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._clock, name)
+
+
+def test_an_idle_dispatcher_looks_once_in_a_while_and_no_more(in_store: InStore) -> None:
+    async def scenario(clock: Any, store: SqlStore) -> None:
+        looks = 0
+        inner = store.timers.due_lanes
+
+        async def counted(*args: Any, **named: Any) -> Any:
+            nonlocal looks
+            looks += 1
+            return await inner(*args, **named)
+
+        store.timers.due_lanes = counted  # type: ignore[method-assign]
+        dispatcher = Dispatcher(store, _SlowlyReadClock(clock), {}, owner="test", longest_wait=30)
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(300)
+        dispatcher.stop()
+        await running
+        assert looks <= 15
+
+    in_store(scenario)

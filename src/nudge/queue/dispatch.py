@@ -78,6 +78,7 @@ class Dispatcher:
         self._looked: Instant | None = None
         self._seen = _NEVER  # what was due until then is in hands
         self._look_at_all = _NEVER  # not before then
+        self._saw_all = True  # the last look was one at everything: only a change or a due time asks for another
         self._pace = Pace()
 
     def poke(self) -> None:
@@ -157,7 +158,7 @@ class Dispatcher:
             wait = min(wait, RENEW_SECONDS, self._lease / SECOND / 4)
         if next_due is not None:
             wait = min(wait, max(0, next_due - self._clock.now()) / SECOND)  # looking took time as well
-        if self._look_at_all > now:
+        if not self._saw_all:
             wait = min(wait, max(0, self._look_at_all - self._clock.now()) / SECOND)
         return wait
 
@@ -194,7 +195,7 @@ class Dispatcher:
         self._poke.set()  # there may be more
 
     async def _due_lanes(self, now: Instant, limit: int) -> Sequence[str]:
-        everything = now >= self._look_at_all
+        everything = self._saw_all = now >= self._look_at_all
         lanes = await self._due.due_lanes(now, limit, after=_NEVER if everything else self._seen)
         if everything:
             took = self._clock.now() - now
