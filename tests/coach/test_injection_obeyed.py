@@ -238,7 +238,7 @@ def _check_words(rig: Rig, store: SqlStore, attempt: Attempt) -> None:
     assert all(len(text) <= 12_000 for text in rig.channel.texts)
 
 
-REGULAR = {"heartbeat", "briefing", "retention", "sweep"}
+REGULAR = {"heartbeat", "briefing", "retention", "rhythm", "sweep"}
 """Timers that every coach has."""
 
 
