@@ -68,7 +68,7 @@ _TOKENS = (
 )
 """Secrets that nothing else looks like."""
 
-_IN_A_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,99}:)[^\s\"'/]{3,200}(?=@)", re.I)
+_IN_A_URL = re.compile(r"(\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@\"']{0,99}:)(?!password@host\b)[^\s\"'/]{3,200}(?=@)", re.I)
 _AWS_SECRET = re.compile(r"(?<![\w/+=.:-])[A-Za-z0-9/+]{40}(?![\w/+=])")
 _LINK = r"\s*(?:[:=]|->|=>|→)\s*|\s+(?:is|was|are|ist|war|lautet|est|es)(?:\s*[:=])?\s+"
 _SAID = re.compile(

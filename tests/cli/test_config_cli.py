@@ -305,21 +305,6 @@ def test_a_bad_key_is_said_at_the_start_and_in_the_status(here: CliHere) -> None
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("replaced", [False, True])
-def test_a_database_that_is_gone_under_the_daemon_is_an_error(here: CliHere, replaced: bool) -> None:
-    with here.start():
-        assert here("doctor").stdout.splitlines()[-1] == "No problems found."
-        for file in here.home.glob("nudge.db*"):
-            file.unlink()
-        if replaced:
-            here("log")  # a command makes a new one
-        report = here("doctor", code=1).stdout
-        what = "was replaced" if replaced else "was removed"
-        assert f"✗ daemon       {here.home}/nudge.db {what} while nudge runs." in report
-        assert what in here("status").stdout.splitlines()[0]
-
-
-@pytest.mark.process
 def test_a_mistake_in_a_file_that_changes_is_in_the_status_until_it_is_fixed(here: CliHere) -> None:
     with here.start():
         (here.home / "nudge.toml").write_text("[spending]\nwindow = 'much'\n")

@@ -59,7 +59,7 @@ def test_a_default_is_the_same_wherever_it_is_asked_for() -> None:
     assert (config.attention.capacity, config.attention.refill_minutes) == (5, 90)
     assert (options.capacity, options.refill_minutes) == (bucket.capacity, bucket.refill_minutes) == (5, 90)
     assert (config.coach.heartbeat, config.coach.longest_silence) == (45 * MINUTE, 3 * HOUR)
-    assert Rhythm(*config.coach) == Rhythm() == options.rhythm
+    assert Rhythm(*config.coach[:3]) == Rhythm() == options.rhythm
     assert config.spending.plan == SpendingPlan() == options.plan == SpendingPlan(10_000_000, None, "standard")
     assert config.spending.turn == MIDNIGHT_UTC == options.turn
     assert config.spending.routes == options.routes
