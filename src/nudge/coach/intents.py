@@ -86,7 +86,7 @@ class Wish:
 class Talk:
     """Where a conversation stands. `subject` is the reminder that "it" means, `came` the one that came last and has no
     answer; `last` is what the message before this one changed, `asked` what the coach needs one word more for: the slot
-    is `missing`. Both are written anew with every message, `at` is when."""
+    is `missing`. Both are written with every message, `at` is when."""
 
     subject: str = ""
     subject_at: Instant = _NEVER
@@ -249,7 +249,7 @@ def _wish(intent: Intent, found: Matched, talk: Talk, now: Instant, zone: ZoneIn
 
 
 def is_time(words: str, now: Instant, zone: ZoneInfo) -> bool:
-    """Whether the words are a time, or one of which only a word is missing."""
+    """Whether the words are a time, or a time that lacks one word."""
     try:
         understand(words, now, zone)
     except UnclearPhraseError:

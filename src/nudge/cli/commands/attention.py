@@ -54,7 +54,7 @@ def reset_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def reset(args: argparse.Namespace) -> int:
-    """Forget what was learned about a topic, or everything. The coach starts anew with it."""
+    """Forget what was learned about a topic, or everything. The coach starts over with it."""
     from nudge.coach.rhythm import PROPOSED
 
     context = Context(args)
