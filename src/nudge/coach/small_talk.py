@@ -113,6 +113,8 @@ def chat(facts: CoachFacts) -> Answer:
     if restrained:
         return restrained, []
     for said, _ in _TALK.read(words):
+        if said is NOT_MINE and (facts.broke or facts.degraded):
+            break  # a model would have answered: say why it does not
         return pick(said, facts.today, words), []
     wish = _renamed(facts, words) or _remind(facts, words)
     return wish if wish is not None else (_lost(facts, words), [])
