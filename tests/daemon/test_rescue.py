@@ -130,7 +130,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], None], int]] = {
         MANY - 30,
     ),
     "every tenth page is gone": (lambda path: every_tenth_page(path), MANY * 6 // 10),
-    "the last third is cut off": (lambda path: os.truncate(path, path.stat().st_size * 2 // 3), MANY // 3),
+    "the last third is cut off": (lambda path: os.truncate(path, path.stat().st_size * 2 // 3), MANY * 3 // 10),
     "it ends in the middle of a page": (lambda path: os.truncate(path, path.stat().st_size - 1000), MANY - 30),
     "all is garbage": (lambda path: path.write_bytes(os.urandom(50 * PAGE)) and None, 0),
     "it is a text": (lambda path: path.write_text("this is not a database" * 500) and None, 0),

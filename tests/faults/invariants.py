@@ -155,8 +155,8 @@ class Invariants:
         """A message was tried while the channel was away."""
         last = self.tried.get(attempt.outage, attempt.message_id)
         self.tried[attempt.outage] = attempt.message_id
-        if last == attempt.message_id:
-            return
+        if attempt.message_id <= last:
+            return  # an earlier one that has become ready goes first
         for row in self._all("SELECT * FROM outbox WHERE id = ? AND state IN ('pending', 'unsure')", last):
             now = self.now()
             if all(row[until] is None or row[until] <= now for until in ("ready_at", "retry_at")):
