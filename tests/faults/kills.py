@@ -195,7 +195,7 @@ def _until(ready: Callable[[], bool], seconds: float = PATIENCE) -> bool:
 
 def live(count: int, home: Path, told: Callable[[str], None] = lambda line: None) -> Life:
     """Kill that many times, at every gate in turn. Raises AssertionError with what broke."""
-    answer = {"reply": LONG, "actions": [], "recent_context": "They asked for a long answer."}
+    answer = LONG
     with FakeTelegram() as telegram, FakeAnthropic(default=answer) as anthropic:
         life = Life(Cli(home), telegram, anthropic)
         life.prepare()

