@@ -205,7 +205,6 @@ def test_kill_nine_before_the_reply_went_out_sends_it_once_and_forgets_no_offset
     assert len(telegram.sent) == 3
 
 
-@pytest.mark.xfail(strict=False, reason="an answer is cut at 1,000 tokens, which is less than two parts")
 @pytest.mark.parametrize("arrived", [False, True], ids=["before it arrives", "after it has arrived"])
 def test_kill_nine_in_the_second_part_of_a_long_answer_repeats_only_that_part(
     bot: Cli, telegram: FakeTelegram, anthropic: FakeAnthropic, arrived: bool

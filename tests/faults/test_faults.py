@@ -59,7 +59,6 @@ def test_a_life_can_be_lived_with_some_of_its_faults() -> None:
     assert live(17, []).happened == []
 
 
-@pytest.mark.xfail(strict=False, reason="its gates need more time than a test has on two busy cores")
 @pytest.mark.process
 def test_a_home_survives_kills_in_the_middle_of_what_it_does(tmp_path: Path) -> None:
     life = kills.live(4, tmp_path / "home")

@@ -54,7 +54,7 @@ from nudge.text import without_quotes
 log = logging.getLogger("nudge.conversation")
 
 KIND = "turn"
-ANSWER_TOKENS = 1_000
+ANSWER_TOKENS = 3_000
 GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
 SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
 LEFT_AS_IT_WAS = "Okay, I left it as it was."
