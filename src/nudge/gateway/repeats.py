@@ -1,8 +1,8 @@
 """Repeats: the tool calls and results in a conversation, and whether they get anywhere.
 
 A client sends its whole conversation with every call. What was counted before is known by its place and its id, so each
-tool call counts once. A conversation that is not what it was (compacted, rewound, forked) is read anew, and so is every
-one after a restart: nothing of it is stored.
+tool call counts once. A conversation that is not what it was (compacted, rewound, forked) is read again from its start,
+and so is every one after a restart: nothing of it is stored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nudge.gateway.memory import Remembered
 from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector, LoopResult
 
 CONVERSATIONS = 1_000
-"""How many are kept in mind; one that is forgotten is read anew."""
+"""How many are kept in mind; one that is forgotten is read again."""
 LONGEST_MARK = 200
 _STRICTNESS = tuple(LoopAction)
 _REMINDER = "<system-reminder>"
@@ -228,7 +228,7 @@ class Watch:
     def look(
         self, agent: str, run: str, protocol: Protocol, said: Mapping[str, Any], follows: str = ""
     ) -> tuple[Conversation, LoopResult]:
-        """The conversation in a body, and what is to be said about its last turn."""
+        """The conversation in a body, and what the detector says about its last turn."""
         known = self._kept.pop(follows, None) if follows else None
         if known is not None:
             return known, known.count(turns_of(protocol, said, known.asked))
