@@ -245,7 +245,7 @@ WEEK_52_OF_2021 = ["2021-12-27", "2021-12-28", "2021-12-29", "2021-12-30", "2021
         pytest.param("BYWEEKNO=52;BYSETPOS=1", ["2021-12-27", "2022-01-01", "2023-01-01"], id="the first in a year"),
         pytest.param("BYWEEKNO=52;BYSETPOS=-1", ["2021-12-31", "2022-12-31", "2023-12-31"], id="the last in a year"),
         pytest.param("BYWEEKNO=1;BYSETPOS=1", ["2022-01-03", "2023-01-02", "2024-01-01"], id="the first of week 1"),
-        pytest.param("BYWEEKNO=52;INTERVAL=2", WEEK_52_OF_2021[:5] + ["2023-01-01"], id="every other year"),
+        pytest.param("BYWEEKNO=52;INTERVAL=2", [*WEEK_52_OF_2021[:5], "2023-01-01"], id="every other year"),
     ],
 )
 def test_weeks_of_a_year_by_rfc_5545(parts: str, expected: list[str]) -> None:

@@ -87,14 +87,14 @@ class Progress:
 
 @dataclass(slots=True)
 class Turn:
-    """One firing's way through the outbox. `seen` is the last message that was looked at, `looked_at` says when, `held`
-    are those that have to wait, by until when. `arrived` has been sent and is stored with the next step. `old`: it has lasted so long that
-    what was decided about the rest has to be decided again."""
+    """One firing's way through the outbox. `looked_at` is when messages were last looked at, `seen` is the last one of
+    them, `held` are those that have to wait, by until when. `arrived` has been sent and is stored with the next step.
+    `old`: it has lasted so long that what was decided about the rest has to be decided again."""
 
     firing: Firing
     channel: Channel
+    looked_at: Instant
     seen: int = 0
-    looked_at: Instant = Instant(0)
     sent: int = 0
     held: dict[int, Instant] = field(default_factory=dict)
     arrived: tuple[Message, tuple[str, ...]] | None = None
@@ -140,7 +140,7 @@ class Delivery:
             async with firing.settle():
                 await self._store.timers.ensure(deliver_timer(agent, firing.now))
             return
-        turn = Turn(firing, self._channel_of(agent))
+        turn = Turn(firing, self._channel_of(agent), firing.now)
         try:
             while turn.sent < AT_ONCE and not turn.old and (ready := await self._ready(agent, turn)):
                 for message in ready:
