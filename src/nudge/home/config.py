@@ -202,12 +202,19 @@ class WorkerSection(NamedTuple):
 
 class GatewaySection(NamedTuple):
     """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
-    services behind it, by provider."""
+    services behind it, by provider. `repeats` is what happens to runs that repeat themselves, unless a role says it."""
 
     enabled: Annotated[bool, FLAG] = False
     host: Annotated[str, TEXT] = GATEWAY_HOST
     port: Annotated[int, whole(1, 65_535)] = GATEWAY_PORT
     upstreams: Annotated[Mapping[str, str], UPSTREAMS] = _NOTHING
+    repeats: Annotated[str, one_of("off", "observe", "refuse")] = "off"
+
+
+class WindowsSection(NamedTuple):
+    """The windows of a subscription. With `spare` agents that work by themselves use only what would expire unused."""
+
+    spare: Annotated[bool, FLAG] = False
 
 
 class Environment(Mapping[str, str]):
@@ -252,6 +259,7 @@ SECTIONS: Mapping[str, Any] = {
     "spending": SpendingSection,
     "worker": WorkerSection,
     "gateway": GatewaySection,
+    "windows": WindowsSection,
 }
 
 
@@ -272,6 +280,7 @@ class Config(NamedTuple):
     spending: SpendingSection = SpendingSection()
     worker: WorkerSection = WorkerSection()
     gateway: GatewaySection = GatewaySection()
+    windows: WindowsSection = WindowsSection()
 
     @property
     def database_url(self) -> str:

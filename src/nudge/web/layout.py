@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.palette import tone_of
 from nudge.web.access import CSRF_FIELD, Visitor
 from nudge.web.markup import Html, el, together
 from nudge.web.words import Times, state_of
@@ -20,15 +21,6 @@ PAGES = (
     ("/simulate", "Simulate"),
     ("/coach", "Coach"),
 )
-_COLOURS = {"green": "good", "yellow": "warn", "red": "bad"}
-_RESULTS = {
-    "fired": "good",
-    "fired-late": "warn",
-    "missed": "bad",
-    "failed": "bad",
-    "unknown": "bad",
-    "deferred": "info",
-}
 
 
 @dataclass(frozen=True)
@@ -55,8 +47,8 @@ class View:
         return found
 
 
-def document(view: View, title: str, *content: Any, head: str = "") -> str:
-    """A whole page."""
+def document(view: View, title: str, *content: Any, head: str = "", again: int | None = None) -> str:
+    """A whole page. Without JavaScript it is loaded `again` after so many seconds."""
     links = [
         el("a", name, href=path, aria_current="page" if _is_here(path, view.path) else None) for path, name in PAGES
     ]
@@ -81,6 +73,7 @@ def document(view: View, title: str, *content: Any, head: str = "") -> str:
         el("link", rel="stylesheet", href="/static/nudge.css"),
         el("link", rel="icon", href="data:,"),
         el("script", src="/static/nudge.js", defer=True),
+        el("noscript", el("meta", http_equiv="refresh", content=str(again))) if again else None,
     )
     return "<!doctype html>" + el("html", top, body, lang="en")
 
@@ -183,7 +176,7 @@ def meter(agent: Mapping[str, Any]) -> Html:
 
 def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
     spending, name = agent["spending"], agent["name"]
-    look = _COLOURS.get(spending["colour"], "")
+    look = tone_of(spending["colour"])
     asleep = spending["state"] in ("asleep", "budget_exceeded")
     bucket = agent.get("bucket") or {}
     lines = [
@@ -255,10 +248,9 @@ def bucket_words(bucket: Mapping[str, Any]) -> str:
 def feed_item(view: View, one: Mapping[str, Any]) -> Html:
     """A line of the feed. An outcome leads to its story."""
     if one["type"] == "outcome":
-        look = _RESULTS.get(one["result"], "")
         name = one["detail"].get("name") or one["key"]
         words: list[Any] = [el("a", name, href=f"/why/{one['id']}"), f" {one['reason']}" if one["reason"] else ""]
-        badge = el("span", one["result"], class_=f"badge {look}")
+        badge = state_badge(one["result"])
     else:
         words, badge = [one["text"]], el("span", one["kind"], class_="badge")
     return el(
@@ -272,8 +264,9 @@ def feed_item(view: View, one: Mapping[str, Any]) -> Html:
     )
 
 
-def result_badge(result: str) -> Html:
-    return el("span", result, class_=f"badge {_RESULTS.get(result, '')}")
+def state_badge(state: str) -> Html:
+    """A result or a status in its colour."""
+    return el("span", state, class_=f"badge {tone_of(state)}")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str) -> Html:
