@@ -259,7 +259,7 @@ class WorkLoop:
         if call.can_wrap_up:
             guard.wrap_up()
             return Step(await self._written(session, guard, [as_message(user(REPORT_NOW))], write))
-        if not guard.closing:  # the day's money does not pay for this call
+        if not guard.closing and not call.permanent:  # calls in flight hold what is left of the day
             return Step(session, self._clock.now())
         stopped = _ended(session, SessionStatus.STOPPED, session.report, call.reason)
         return Step(await self._written(stopped, guard, (), write))
