@@ -489,9 +489,9 @@ class _Blobs(MemoryBlobs):
         return made
 
     def damage_one(self, number: int) -> None:
-        """An old manifest; the newest one is needed, and what it has is not elsewhere."""
+        """An old manifest; one of the last two is needed."""
         manifests = [key for key in self.list(AGENT) if "/manifests/" in key]
-        if old := manifests[:-1]:
+        if old := manifests[:-2]:
             content, at = self._contents[old[number % len(old)]]
             self._contents[old[number % len(old)]] = (content[:-1] + b"?", at)
 

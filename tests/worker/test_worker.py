@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from nudge.clock import Clock
+from nudge.errors import StoreFullError
 from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.model import ModelReply, ModelRequest, StopReason, Text, Tool, ToolResult, ToolUse
@@ -250,6 +251,29 @@ def test_a_letter_that_is_refreshed_while_it_is_worked_on_is_worked_on_again(pri
 
     office(scenario, model)
     assert any("Build 2 failed." in turn.text for turn in model.requests[-1].turns)
+
+
+def test_a_tool_whose_checkpoint_could_not_be_written_leaves_nothing_behind() -> None:
+    model = OfflineModel(reply(use(1, "append", path="log", text="x")), reply("Done."))
+
+    async def scenario(place: Office) -> None:
+        keep, failed = place.folder.keep, []
+
+        async def full(session: Session) -> str:
+            name = await keep(session)
+            if place.folder.files and not failed:
+                failed.append(name)
+                raise StoreFullError("The disk is full.")
+            return name
+
+        place.folder.keep = full  # type: ignore[method-assign]
+        await place.give("Append x.")
+        await place.passes(3600)
+        assert failed
+        assert place.reports == [("person", "Done.")]
+        assert place.folder.files == {"log": "x"}
+
+    office(scenario, model)
 
 
 def test_the_report_tool_ends_the_task() -> None:

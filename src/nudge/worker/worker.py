@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 
 from nudge.clock import Clock
-from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError, UsageError
+from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
@@ -114,12 +114,12 @@ class Worker:
                 settlement.again(Instant(self._clock.now() + 1))
         except AsleepError as error:
             await self._sleep(firing, error.refresh_at)
-        except LostLeaseError:
-            self._verified.pop(agent, None)
-            raise
         except NotConfiguredError as error:
             failed = replace(session, status=SessionStatus.FAILED, reason=str(error))
             await self._end(firing, failed, unanswered(session))
+        except BaseException:  # a tool may have run whose checkpoint was not written
+            self._verified.pop(agent, None)
+            raise
 
     async def _step(self, session: Session, firing: Firing) -> Step:
         """One step, or a shorter history first. What was heard is marked as read with the checkpoint that has it."""
