@@ -14,7 +14,18 @@ from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.explain import explain
 from nudge.coach.store import Saying
 from nudge.errors import NotFoundError, UsageError
-from nudge.instants import DAY, HOUR, Instant, Moment, as_instant, local_date, parse_rfc3339, rfc3339, start_of_day
+from nudge.instants import (
+    DAY,
+    HOUR,
+    SECOND,
+    Instant,
+    Moment,
+    as_instant,
+    local_date,
+    parse_rfc3339,
+    rfc3339,
+    start_of_day,
+)
 from nudge.queue.agents import Agent
 from nudge.queue.following import Following
 from nudge.queue.outcomes import MEANING, Outcome, Result, feed_json, named, outcome_json
@@ -33,6 +44,7 @@ _WEEK = 7
 _MONTH = 30
 _SLICE = 2000
 _MOST_SLICES = 100
+_STILL_LOOKED_AT = 5 * SECOND
 _ALWAYS = Instant(-(2**62))
 
 Body = Mapping[str, Any]
@@ -63,6 +75,7 @@ class Reading:
         self._daemon = daemon
         self._store = daemon.store
         self._speaker = speaker
+        self._talk_read_at: Instant | None = None
 
     def endpoints(self) -> dict[str, Endpoint]:
         asked = (self.overview, self.agents, self.upcoming, self.feed, self.reminders, self.reminder, self.outcomes)
@@ -303,7 +316,9 @@ class Reading:
         return {"agent": agent, "goals": await writes.read(agent, GOALS), "memory": await writes.read(agent, MEMORY)}
 
     async def conversation(self, body: Body) -> Answer:
-        """{"agent", "limit"}: what was said last, oldest first, with the answers to commands."""
+        """{"agent", "limit"}: what was said last, oldest first, with the answers to commands; `draft` is what is
+        written of the answer under way."""
+        self._talk_read_at = self._now
         agent, limit = await self._which(body), number_of(body, "limit", 50)
         said = list(await self._store.conversations.recent(agent, limit))
         known = {one.content for one in said}
@@ -313,14 +328,21 @@ class Reading:
             if sent.text not in known
         ]
         said.sort(key=lambda one: (one.at, abs(one.id)))
+        busy = await self._daemon.coach.is_answering(agent)
         return {
             "agent": agent,
             "conversation": [
                 {"id": one.id, "at": self._time(one.at, agent), "role": one.role, "text": one.content}
                 for one in said[-limit:]
             ],
-            "busy": await self._daemon.coach.is_answering(agent),
+            "busy": busy,
+            "draft": self._daemon.coach.drafts.of(agent) if busy else "",
         }
+
+    @property
+    def looked_at_talk(self) -> bool:
+        """Whether a page without a stream shows the conversation: it loads itself again every second or so."""
+        return self._talk_read_at is not None and 0 <= self._now - self._talk_read_at < _STILL_LOOKED_AT
 
     @property
     def _now(self) -> Instant:

@@ -787,6 +787,8 @@ def _story(view: View, one: Mapping[str, Any]) -> Html:
 
 async def coach_page(view: View, ask: Ask, query: Query) -> str:
     agent = view.speaker
+    if not view.live:
+        await ask("greet", {})
     talk = await ask("read/conversation", {"agent": agent, "limit": 60})
     texts = await ask("read/documents", {"agent": agent})
     said = [el("li", one["text"], class_=one["role"], id=f"said-{one['id']}") for one in talk["conversation"]]
@@ -836,12 +838,14 @@ async def coach_page(view: View, ask: Ask, query: Query) -> str:
                 tabindex="0",
                 aria_label="Conversation",
             ),
+            el("p", talk["draft"], id="draft", data_live=True, data_draft=agent, class_="draft"),
             el("p", "Writing …" if talk["busy"] else "", id="busy", data_live=True, class_="soft"),
             write,
             form(view, "undo", {"agent": agent}, button("Undo the last change", id_="undo-last")),
             class_="card",
         ),
         el("div", editor("goals", "Goals"), editor("memory", "Memory"), class_="halves"),
+        again=1 if talk["busy"] else None,
     )
 
 

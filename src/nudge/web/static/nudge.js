@@ -127,6 +127,11 @@
     source.onerror = () => say("Waiting for nudge to answer.");
     const heard = (event) => { if (event.lastEventId) place = event.lastEventId; soon(); };
     for (const kind of ["feed", "outcome", "meter", "attention", "session", "question", "reminder", "message", "reset"]) source.addEventListener(kind, heard);
+    source.addEventListener("draft", (event) => {
+      const { agent, text } = JSON.parse(event.data);
+      const draft = document.querySelector("[data-draft]");
+      if (draft && draft.dataset.draft === agent) draft.textContent = text;
+    });
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && source) { source.close(); source = null; } else { listen(); soon(); }
