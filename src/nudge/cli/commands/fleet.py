@@ -53,7 +53,7 @@ def _with_fleet(args: argparse.Namespace, work: Callable[[Context, SqlStore, Cli
 def worker_arguments(parser: argparse.ArgumentParser) -> None:
     _server_arguments(parser)
     parser.add_argument("--metrics", metavar="HOST:PORT", help="serve Prometheus metrics there")
-    parser.add_argument("--webhook", metavar="URL", help="let Telegram push to this address instead of polling it")
+    parser.add_argument("--webhook", metavar="URL", help="let the channel push to this address instead of polling it")
     parser.add_argument(
         "--listen", default="127.0.0.1:8443", metavar="HOST:PORT", help="where pushes arrive (default: 127.0.0.1:8443)"
     )
