@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from nudge.coach.heartbeat import KIND as HEARTBEAT
 from nudge.coach.housekeeping import COMMIT, PULL, RETENTION
-from nudge.coach.person_documents import documents_timer
+from nudge.coach.person_documents import DOCUMENTS, documents_timer
 from nudge.instants import SECOND, Instant
 from nudge.queue.tables import AgentTimers
 from nudge.reminders.seeding import ROUTINES
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from nudge.queue.agents import Agent
     from nudge.queue.dispatch import Dispatcher
 
-_UNEVENTFUL = frozenset({HEARTBEAT, ROUTINES, RETENTION, COMMIT, PULL})
-"""After these nothing has changed that a heartbeat would look at."""
+_UNEVENTFUL = frozenset({HEARTBEAT, DOCUMENTS, ROUTINES, RETENTION, COMMIT, PULL})
+"""After these nothing has changed that a heartbeat would look at. (A worker that meets an agent looks at its files.)"""
 LEASE = 20 * SECOND
 """Shorter than a daemon's own: what a killed machine held must be free again soon after its visit is repeated."""
 REMEMBERED = 1000
