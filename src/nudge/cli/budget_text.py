@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json, painted
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
@@ -112,7 +111,7 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
         told = budget_json(status, tier, totals if detail else None, context.zone, forecast)
-        out_json({**told, "plan_windows": [_window_json(one, context) for one in windows]})
+        out_json({**told, "plan_windows": [one.public(context.zone) for one in windows]})
         return awake
     for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
@@ -123,12 +122,3 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
     return awake
-
-
-def _window_json(window: PlanWindow, context: Context) -> dict[str, Any]:
-    return {
-        "name": window.name,
-        "percent": window.percent,
-        "resets_at": rfc3339(window.resets_at, context.zone),
-        "used_up": window.used_up,
-    }

@@ -59,9 +59,12 @@ class Simulations:
         self._profile = load_person(request.person, request.home if request.home.exists else None)
 
     def run(
-        self, changes: Mapping[str, str] | None = None, on_day: Callable[[int], None] = lambda days: None
+        self,
+        changes: Mapping[str, str] | None = None,
+        on_day: Callable[[int], None] = lambda days: None,
+        database: str = ":memory:",
     ) -> Timeline:
-        """One life under the home's configuration with those changes."""
+        """One life under the home's configuration with those changes. `database` is a file that is to be kept."""
         config = overridden(self._original, changes or {})
         rates = Rates(
             load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier
@@ -76,6 +79,7 @@ class Simulations:
                 self._belongings,
                 make_answerers,
                 on_day,
+                database,
             )
             return engine.run()
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import tzinfo
+from typing import Any
 
-from nudge.instants import SECOND, Instant
+from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.records import Record, fields, items, text, whole
 
 PREFIX = "anthropic-ratelimit-unified-"
@@ -36,6 +38,11 @@ class PlanWindow:
         span, _, rest = self.name.partition("_")
         known = {"5h": "5 hours", "7d": "week"}.get(span, span)
         return f"{known} ({rest})" if rest else known
+
+    def public(self, zone: tzinfo) -> dict[str, Any]:
+        """As JSON."""
+        resets = rfc3339(self.resets_at, zone)
+        return {"name": self.name, "percent": self.percent, "resets_at": resets, "used_up": self.used_up}
 
 
 PLAN_WINDOWS: Record[tuple[PlanWindow, ...]] = Record(
