@@ -7,8 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, note, out, out_json, painted
+from nudge.cli.render import clock_time, distance, note, out, out_json
 from nudge.instants import Instant
+from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
 from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_meter
@@ -24,7 +25,7 @@ BAR_WIDTH = 20
 
 def bar(meter: Meter, colour: bool) -> str:
     filled = meter.filled(BAR_WIDTH)
-    return painted("█" * filled, meter.colour.value, colour and filled > 0) + "░" * (BAR_WIDTH - filled)
+    return painted("█" * filled, tone_of(meter.colour), colour and filled > 0) + "░" * (BAR_WIDTH - filled)
 
 
 def budget_lines(
@@ -32,9 +33,9 @@ def budget_lines(
 ) -> list[str]:
     lines = []
     if status.banner:
-        lines.append(painted(status.banner, "red", colour))
-    text = painted(status.text, status.meter.colour.value, colour)
-    lines.append(f"{text}  {bar(status.meter, colour)}  {status.state.value.replace('_', ' ')}")
+        lines.append(painted(status.banner, Tone.BAD, colour))
+    text = painted(status.text, tone_of(status.meter.colour), colour)
+    lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")
     lines.append(f"Refreshes {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")

@@ -41,6 +41,7 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
 from nudge.coach.wishes import carry_out
 from nudge.instants import Instant
+from nudge.palette import state_words
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS
@@ -185,4 +186,4 @@ class Coach:
         if self._spending is None:
             return "I answer by simple rules here, without a paid model, so there's nothing to spend."
         status = await self._spending.state(agent, now)
-        return f"{status.text} ({status.state.value.replace('_', ' ')})."
+        return f"{status.text} ({state_words(status.state)})."

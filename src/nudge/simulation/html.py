@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from nudge.palette import css
 from nudge.simulation.chart import day_chart, hour_chart, legend, safe
 from nudge.simulation.summary import Summary, summarise
 from nudge.simulation.text import day_lines, dollars, heading, summary_lines
 from nudge.simulation.timeline import Timeline, days_of
 
-STYLE = """
-:root {
-  color-scheme: light dark;
-  --page: #f7f7f4; --card: #ffffff; --ink: #16181d; --soft: #5b616e; --faint: #9298a5;
-  --line: #e4e4de; --grid: #efefea;
-  --quiet: #ececf3; --bucket: #c9d6ea; --bucket-line: #7f9cc9;
-  --briefing: #2a6fdb; --heartbeat: #e2692d; --reminder: #12956a; --notice: #7a55c7; --said: #6b7280;
-  --green: #2e9e5b; --yellow: #c98a06; --red: #cf3d3d;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #131519; --card: #1b1e24; --ink: #eceef2; --soft: #a4abb8; --faint: #717988;
-    --line: #2c313a; --grid: #242830;
-    --quiet: #232533; --bucket: #2d3f5c; --bucket-line: #6f94cf;
-    --briefing: #6aa5ff; --heartbeat: #ff9a5c; --reminder: #3fcf9b; --notice: #b398f2; --said: #a4abb8;
-    --green: #4bc27c; --yellow: #e3b341; --red: #f07070;
-  }
-}
+STYLE = (
+    css()
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -73,6 +59,7 @@ pre { margin: 0 0 12px; overflow-x: auto; font: 12.5px/1.55 ui-monospace, "SF Mo
 footer { color: var(--faint); font-size: 13px; }
 @media print { body { background: none; } .card, .tile { break-inside: avoid; } }
 """
+)
 
 
 def page(timeline: Timeline) -> str:

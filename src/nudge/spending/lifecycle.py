@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import Instant, rfc3339, to_datetime
+from nudge.palette import state_words
 from nudge.spending.allowance import RED_FROM, SpendingDay
 from nudge.spending.money import Micros
 
@@ -51,7 +52,11 @@ class SpendingState(StrEnum):
         if self.may_go_on:
             return ""
         until = f" until {rfc3339(refresh_at)}" if refresh_at is not None else ""
-        return f"Its agent is {self.value.replace('_', ' ')}{until}."
+        return (
+            f"Its agent is asleep{until}."
+            if self is SpendingState.ASLEEP
+            else f"Its agent is stopped{until}: {state_words(self)}."
+        )
 
     @property
     def banner(self) -> str | None:

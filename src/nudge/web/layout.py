@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nudge.palette import tone_of
 from nudge.web.access import CSRF_FIELD, Visitor
 from nudge.web.markup import Html, el, together
 from nudge.web.words import Times, state_of
@@ -20,15 +21,6 @@ PAGES = (
     ("/simulate", "Simulate"),
     ("/coach", "Coach"),
 )
-_COLOURS = {"green": "good", "yellow": "warn", "red": "bad"}
-_RESULTS = {
-    "fired": "good",
-    "fired-late": "warn",
-    "missed": "bad",
-    "failed": "bad",
-    "unknown": "bad",
-    "deferred": "info",
-}
 
 
 @dataclass(frozen=True)
@@ -183,7 +175,7 @@ def meter(agent: Mapping[str, Any]) -> Html:
 
 def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
     spending, name = agent["spending"], agent["name"]
-    look = _COLOURS.get(spending["colour"], "")
+    look = tone_of(spending["colour"])
     asleep = spending["state"] in ("asleep", "budget_exceeded")
     bucket = agent.get("bucket") or {}
     lines = [
@@ -255,10 +247,9 @@ def bucket_words(bucket: Mapping[str, Any]) -> str:
 def feed_item(view: View, one: Mapping[str, Any]) -> Html:
     """A line of the feed. An outcome leads to its story."""
     if one["type"] == "outcome":
-        look = _RESULTS.get(one["result"], "")
         name = one["detail"].get("name") or one["key"]
         words: list[Any] = [el("a", name, href=f"/why/{one['id']}"), f" {one['reason']}" if one["reason"] else ""]
-        badge = el("span", one["result"], class_=f"badge {look}")
+        badge = state_badge(one["result"])
     else:
         words, badge = [one["text"]], el("span", one["kind"], class_="badge")
     return el(
@@ -272,8 +263,9 @@ def feed_item(view: View, one: Mapping[str, Any]) -> Html:
     )
 
 
-def result_badge(result: str) -> Html:
-    return el("span", result, class_=f"badge {_RESULTS.get(result, '')}")
+def state_badge(state: str) -> Html:
+    """A result or a status in its colour."""
+    return el("span", state, class_=f"badge {tone_of(state)}")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str) -> Html:

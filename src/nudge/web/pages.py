@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
+from nudge.palette import tone_of
 from nudge.web.layout import (
     View,
     agent_card,
@@ -16,7 +17,7 @@ from nudge.web.layout import (
     document,
     feed_item,
     form,
-    result_badge,
+    state_badge,
     table,
 )
 from nudge.web.markup import Html, el, together
@@ -28,7 +29,6 @@ Query = Mapping[str, str]
 _PAGEFUL = 40
 _SENT = ("fired", "fired-late")
 _HELD = ("suppressed", "deferred", "missed", "skipped")
-_LOOKS = {"fired": "good", "fired-late": "warn", "deferred": "info", "missed": "bad", "failed": "bad", "unknown": "bad"}
 RESULTS = ("fired", "fired-late", "silent", "skipped", "suppressed", "deferred", "missed", "failed", "unknown")
 
 
@@ -116,7 +116,7 @@ async def time_page(view: View, ask: Ask, query: Query) -> str:
             one["schedule_words"],
             together(view.times.at(one["next_at"]), f" {view.times.away(one['next_at'])}") if one["next_at"] else "–",
             view.times.at(one["last_fired_at"]),
-            el("span", one["status"], class_=f"badge {'good' if one['status'] == 'active' else ''}"),
+            state_badge(one["status"]),
             _reminder_buttons(view, one),
         ]
         for one in found["reminders"]
@@ -159,7 +159,7 @@ async def reminder_page(view: View, ask: Ask, query: Query, number: str) -> str:
     rows = [
         [
             view.times.at(row["due_at"]),
-            result_badge(row["result"]),
+            state_badge(row["result"]),
             row["reason"] or row["meaning"],
             el("a", "Story", href=f"/why/{row['id']}", aria_label=f"Story of outcome {row['id']}"),
         ]
@@ -221,7 +221,7 @@ def _timeline(history: list[dict[str, Any]]) -> Html | None:
             cx=8 + at * 16,
             cy=9,
             r=5,
-            class_=f"dot-{_LOOKS.get(row['result'], 'soft')}",
+            class_=f"dot-{tone_of(row['result'])}",
         )
         for at, row in enumerate(reversed(history))
     ]
@@ -536,7 +536,7 @@ async def sessions_page(view: View, ask: Ask, query: Query) -> str:
         [
             el("a", one["task"] or one["id"], href=f"/sessions/{one['id']}"),
             one["agent"],
-            el("span", one["status"], class_="badge"),
+            state_badge(one["status"]),
             one["phase"] or "–",
             f"{one['tokens']:,}",
             f"${one['cost']:.2f}",
@@ -579,7 +579,7 @@ async def session_page(view: View, ask: Ask, query: Query, number: str) -> str:
     most = one["max_tokens"]
     facts = [
         ("Agent", one["agent"]),
-        ("Status", el("span", one["status"], class_="badge")),
+        ("Status", state_badge(one["status"])),
         ("Doing", one["doing"]),
         ("Phase", one["phase"] or "–"),
         ("Tokens", f"{one['tokens']:,}" + (f" of {most:,}" if most else "")),
@@ -669,7 +669,7 @@ async def why_page(view: View, ask: Ask, query: Query) -> str:
             view.times.at(one["at"]),
             one["agent"],
             el("a", one["detail"].get("name") or one["title"], href=f"/why/{one['id']}"),
-            result_badge(one["result"]),
+            state_badge(one["result"]),
             one["reason"],
         ]
         for one in found["outcomes"]
@@ -761,7 +761,7 @@ def _story(view: View, one: Mapping[str, Any]) -> Html:
     """From the timer to the delivery."""
     steps = [
         el("li", view.times.at(one["due_at"]), " It was due."),
-        el("li", view.times.at(one["at"]), " ", result_badge(one["result"]), f" {one['reason'] or one['meaning']}"),
+        el("li", view.times.at(one["at"]), " ", state_badge(one["result"]), f" {one['reason'] or one['meaning']}"),
     ]
     message = one.get("message")
     if message:

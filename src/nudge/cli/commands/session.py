@@ -6,10 +6,11 @@ import argparse
 import time
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, painted, table
-from nudge.cli.session_watch import COLOURS, Watch
+from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, table
+from nudge.cli.session_watch import Watch
 from nudge.clock import SystemClock
 from nudge.errors import NotFoundError
+from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
 from nudge.worker.loop import RunOptions
@@ -87,7 +88,7 @@ def show(args: argparse.Namespace) -> int:
     out()
     for message in messages:
         for kind, line in lines_of(message):
-            out(painted(line, COLOURS[kind], context.colour))
+            out(painted(line, LINES[kind], context.colour))
     if session.reason:
         out(f"\n{session.reason}")
     if session.report:
