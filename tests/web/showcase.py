@@ -1,5 +1,5 @@
-"""A home with a past: a simulated week, a session of the demo's worker that asks for more budget, and the page on top of
-it at one instant. Nothing in it is made up by hand, and it is the same every time."""
+"""A home with a past: a simulated week, a session of the demo's worker that asks for more budget, and the page on top
+of it at one instant. Nothing in it is made up by hand, and it is the same every time."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def _daemon(home: Home, store: SqlStore, clock: Any) -> Daemon:
             folder_of=lambda agent: folder,
             sandbox_of=lambda agent: sandbox,
             workspaces=KeptWorkspaces(lambda agent: folder, lambda agent: snapshots, clock, in_thread=inline),
-            options=RunOptions(RunLimits(tokens=6_600)),
+            options=RunOptions(RunLimits(tokens=9_800)),
         ),
     )
     plan = SpendingPlan.of(30)
@@ -227,7 +227,8 @@ def shown(past: Past) -> Iterator[str]:
         app = control_app(nothing, lambda: asyncio.sleep(0), lambda: None, endpoints, events)
         listener = bound("127.0.0.1", 0)
         stop = asyncio.Event()
-        over.append(lambda loop=asyncio.get_running_loop(): loop.call_soon_threadsafe(stop.set))
+        loop = asyncio.get_running_loop()
+        over.append(lambda: loop.call_soon_threadsafe(stop.set))
         visitors = Visitors()
         hosts = own_hosts("127.0.0.1", listener.getsockname()[1])
         pages = web_app(past.home.socket, visitors, hosts, lambda query: simulated(past.home, query))

@@ -133,7 +133,7 @@ class Acting(Answers):
             before = await coach.requests.quiet(agent, until, now)
             said = "Quiet is off." if until is None else "Quiet is on."
             await coach.changes.remember(agent, Change(said, before=before))
-        return {"ok": True, "quiet_until": None if until is None else rfc3339(until, zone)}
+        return {"ok": True, "agent": agent, "quiet_until": None if until is None else rfc3339(until, zone)}
 
     async def wake(self, body: Body) -> Answer:
         """{"agent"}: look at once whether a sleeping agent can go on."""

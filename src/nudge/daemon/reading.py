@@ -4,6 +4,7 @@ application, and hold no state and no rules of their own. Times are RFC 3339 in 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from nudge.queue.following import Following
 from nudge.queue.outcomes import MEANING, Outcome, Result, feed_json, named, outcome_json
 from nudge.reminders.reminder import key_of
 from nudge.reminders.service import Timed
+from nudge.text import short
 from nudge.worker.session_view import public
 
 if TYPE_CHECKING:
@@ -90,7 +92,7 @@ class Reading(Answers):
         """{"limit": n, "agent": name}: what happened last, newest first. Outcomes that nobody was told of are in it."""
         limit, agent = number_of(body, "limit", 50), body.get("agent")
         lines = [feed_json(line) for line in await self._store.feed.recent(agent=agent, limit=limit)]
-        rows = [outcome_json(row) for row in await self._store.outcomes.recent(agent=agent, limit=limit)]
+        rows = await self._titled(await self._store.outcomes.recent(agent=agent, limit=limit))
         return {"feed": sorted([*lines, *rows], key=lambda one: str(one["at"]), reverse=True)[:limit]}
 
     async def reminders(self, body: Body) -> Answer:
@@ -150,14 +152,15 @@ class Reading(Answers):
         if len(rows) >= limit and rows:
             more = rows[-1].at
         return {
-            "outcomes": [{**outcome_json(row), "title": named(row)} for row in rows],
+            "outcomes": await self._titled(rows),
             "more_before": None if more is None else rfc3339(more, zone),
         }
 
     async def why(self, body: Body) -> Answer:
         """{"what": id, name or words}: the outcomes it means, or the things that it may mean."""
         found = await explain(self._store, text_of(body, "what"), limit=_HISTORY)
-        rows = [{**outcome_json(row), "title": named(row), "meaning": MEANING[row.result]} for row in found.rows]
+        titled = await self._titled(found.rows)
+        rows = [{**one, "meaning": MEANING[row.result]} for one, row in zip(titled, found.rows, strict=True)]
         things = [found.thing] if found.thing is not None else list(found.choices)
         shown = [
             {"kind": one.kind, "id": one.id, "agent": one.agent, "title": one.title, "text": one.text} for one in things
@@ -221,6 +224,16 @@ class Reading(Answers):
             "session": public(session) if session is not None else None,
             **(await self._charts.restraint(name) if row is not None and self._daemon.is_coach(agent) else {}),
         }
+
+    async def _titled(self, rows: Sequence[Outcome]) -> list[dict[str, Any]]:
+        """Outcomes as JSON, each with what it was about: a reminder is known by its text, not by its number."""
+        titles: dict[str, str] = {}
+        for row in rows:
+            if row.key not in titles:
+                number = row.key.removeprefix(key_of(""))
+                found = await self._store.reminders.get(number) if number != row.key else None
+                titles[row.key] = named(row) if found is None else short(found.name or found.message)
+        return [{**outcome_json(row), "title": titles[row.key]} for row in rows]
 
     async def _message_of(self, row: Any) -> dict[str, Any] | None:
         """The message that an occurrence became, and how its sending went."""

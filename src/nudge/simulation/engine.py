@@ -83,8 +83,8 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Engine:
-    """One simulation in a home that may be written. `on_day` is told how many days are over. The store is gone at the end
-    unless `database` names a file."""
+    """One simulation in a home that may be written. `on_day` is told how many days are over. The store is gone at the
+    end unless `database` names a file."""
 
     plan: Plan
     profile: Profile
