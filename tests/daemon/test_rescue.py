@@ -35,7 +35,8 @@ from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
 from nudge.stores.open import open_sqlite
 from nudge.stores.salvage import wal_is_damaged
-from nudge.stores.sqlite import SqliteDatabase, examine_file
+from nudge.stores.sqlite import SqliteDatabase
+from nudge.stores.sqlite_file import examine_file
 from tests.times import NOON
 
 PAGE = 4096

@@ -202,12 +202,13 @@ class WorkerSection(NamedTuple):
 
 class GatewaySection(NamedTuple):
     """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
-    services behind it, by provider."""
+    services behind it, by provider. `repeats` is what happens to runs that repeat themselves, unless a role says it."""
 
     enabled: Annotated[bool, FLAG] = False
     host: Annotated[str, TEXT] = GATEWAY_HOST
     port: Annotated[int, whole(1, 65_535)] = GATEWAY_PORT
     upstreams: Annotated[Mapping[str, str], UPSTREAMS] = _NOTHING
+    repeats: Annotated[str, one_of("off", "observe", "refuse")] = "off"
 
 
 class Environment(Mapping[str, str]):

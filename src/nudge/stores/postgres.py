@@ -193,48 +193,41 @@ class PostgresDatabase:
             await mine.surely(self._blocks[block], params)
 
     async def all_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[Sequence[Row]]:
-        found: list[Sequence[Row]] = []
         if not params:
-            return found
-        async with self.transaction():
-            mine = self._current()
-            assert mine is not None
-            with _translation():
-                await mine.catch_up()
-                cursor = mine.connection.cursor()
-                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
-                while True:
-                    found.append(await cursor.fetchall())
-                    if not cursor.nextset():
-                        break
+            return []
+        async with self._at_once(block, params, probed=False) as cursor:
+            found: list[Sequence[Row]] = [await cursor.fetchall()]
+            while cursor.nextset():
+                found.append(await cursor.fetchall())
         return found
 
     async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
-        changed: list[int] = []
+        async with self._at_once(block, params) as cursor:
+            changed = [cursor.rowcount] if params else []
+            while params and cursor.nextset():
+                changed.append(cursor.rowcount)
+        return changed
+
+    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
+        async with self._at_once(block, params, returning=False):
+            pass
+
+    @asynccontextmanager
+    async def _at_once(
+        self, block: str, params: Sequence[Mapping[str, Any]], *, returning: bool = True, probed: bool = True
+    ) -> AsyncIterator[psycopg.AsyncCursor[Row]]:
+        """One statement with many parameters, in one round trip; with `returning` the cursor stands at the first
+        result."""
         async with self.transaction():
             mine = self._current()
             assert mine is not None
-            if self.probe:
+            if self.probe and probed:
                 self.probe(block)
             with _translation():
                 await mine.catch_up()
                 cursor = mine.connection.cursor()
-                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
-                while params:
-                    changed.append(cursor.rowcount)
-                    if not cursor.nextset():
-                        break
-        return changed
-
-    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
-        async with self.transaction():
-            mine = self._current()
-            assert mine is not None
-            if self.probe:
-                self.probe(block)
-            with _translation():
-                await mine.catch_up()
-                await mine.connection.cursor().executemany(self._blocks[block], params)
+                await cursor.executemany(self._blocks[block], params, returning=returning)
+                yield cursor
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
         async with self.transaction():

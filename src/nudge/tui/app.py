@@ -24,6 +24,8 @@ from nudge.tui.client import Event, Surface
 
 MOST_LINES = 500
 RETRY_SECONDS = 2.0
+WIDE = 140
+"""From this many columns on, the lists stand side by side."""
 
 KEYS = """\
 Enter     why: what happened to the selected line
@@ -159,7 +161,6 @@ LOOK = Theme(
 class NudgeTui(App[None]):
     TITLE = "nudge"
     ENABLE_COMMAND_PALETTE = False
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (140, "-wide")]
     CSS = """
     #banner { background: $error; color: $background; padding: 0 1; display: none; }
     #banner.on { display: block; }
@@ -201,6 +202,7 @@ class NudgeTui(App[None]):
     def __init__(self, surface: Surface, clock: Clock) -> None:
         super().__init__()
         self.register_theme(LOOK)
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
         self._surface = surface
         self._clock = clock
         self._agents: dict[str, dict[str, Any]] = {}
