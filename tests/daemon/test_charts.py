@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,7 @@ def test_each_ping_is_a_step_in_the_level_that_is_drawn() -> None:
     levels = [round(one["level"], 2) for one in answer["levels"]]
     assert levels[:2] == [3, 3]
     assert levels[-1] == pytest.approx(answer["bucket"]["available"], abs=0.01)
-    assert sum(before - after > 0.9 for before, after in zip(levels, levels[1:], strict=False)) == 3
+    assert sum(before - after > 0.9 for before, after in pairwise(levels)) == 3
 
 
 def test_an_edit_is_taken_back_as_it_was() -> None:

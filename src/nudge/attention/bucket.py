@@ -134,9 +134,9 @@ def level_line(changes: Sequence[LevelChange], since: Instant, until: Instant) -
     [(0, 1.0), (60, 2.0), (90, 2.0)]
     """
     corners: list[tuple[Instant, int]] = []
-    ends = [*(after.at for after in changes[1:]), until]
-    for change, end in zip(changes, ends, strict=True):
-        begin, end = max(change.at, since), min(end, until)
+    for number, change in enumerate(changes, 1):
+        end = min(changes[number].at, until) if number < len(changes) else until
+        begin = max(change.at, since)
         times = [begin, *([change.full_at] if begin < change.full_at < end else []), end]
         corners += [(at, change.then(at)) for at in times if begin <= end]
     return [corner for number, corner in enumerate(corners) if number == 0 or corner != corners[number - 1]]

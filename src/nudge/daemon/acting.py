@@ -77,20 +77,19 @@ class Acting(Answers):
     async def edit(self, body: Body) -> Answer:
         """{"id", "message", "when": words}: change what is named. It can be undone."""
         reminder = await self._daemon.reminders.get(text_of(body, "id"))
-        changes: dict[str, Any] = {}
-        if message := text_of(body, "message", "").strip():
-            changes["message"] = literal(message)
-        if words := text_of(body, "when", "").strip():
-            zone = self._zone(reminder.agent)
-            _, when = split_reminder(f"x {words}", whole_seconds(self._now), zone)
-            changes["schedule"] = schedule_from(when, self._now, zone)
-        if not changes:
+        message, words = text_of(body, "message", "").strip(), text_of(body, "when", "").strip()
+        if not message and not words:
             raise UsageError("There is nothing to change.", next_step="Write another text or another time.")
-        coach, title = self._daemon.coach, short(reminder.name or reminder.message)
+        coach, title, now = self._daemon.coach, short(reminder.name or reminder.message), self._now
         async with self._store.transaction():
-            before = await coach.reminders.as_it_is(reminder.agent, reminder.id)
-            timed = await self._daemon.reminders.edit(reminder.id, changes, self._now)
-            change = Change(f"your change of “{title}”.", earlier=(before,), at=self._now)
+            timed = before = await coach.reminders.as_it_is(reminder.agent, reminder.id)
+            if message and message != reminder.message:
+                timed = await self._daemon.reminders.edit(reminder.id, {"message": literal(message)}, now)
+            if words:
+                zone = self._zone(reminder.agent)
+                _, when = split_reminder(f"x {words}", whole_seconds(now), zone)
+                timed = await self._daemon.reminders.move(reminder.id, schedule_from(when, now, zone), now)
+            change = Change(f"your change of “{title}”.", earlier=(before,), at=now)
             await coach.changes.remember(reminder.agent, change)
         return self._timed(timed)
 

@@ -13,6 +13,8 @@ from nudge.attention.preamble import ping_status_json
 from nudge.attention.reserve import PING
 from nudge.daemon.answers import MOST, Answer, Answers, Body, number_of, text_of
 from nudge.instants import DAY, HOUR, MINUTE, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
+from nudge.model import Role
+from nudge.progress.store import Said
 from nudge.spending.budgets import SpendingStatus, budget_json, day_meter, every_day
 from nudge.spending.call_log import LoggedCall
 from nudge.spending.plan_windows import PLAN_WINDOWS, current
@@ -126,16 +128,10 @@ class Charts(Answers):
         is_open = question is not None and question.answered_at is None and question.deadline > self._now
         begun = said[0].at if after and said else session.started_at
         paid = await store.usage.of_run(agent, run_of(session), begun, Instant(session.updated_at + MINUTE), MOST)
-        lines = [
-            (one.at, 0, {"number": one.number, "at": rfc3339(one.at, zone), "kind": kind, "text": line})
-            for one in said
-            for kind, line in lines_of(one.message)
-        ]
-        lines += [(row.at, 1, _cost_line(row, zone)) for row in paid]
         phases = await store.sessions.phases(agent, session.id)
         return {
             **public(session),
-            "lines": [line for _, _, line in sorted(lines, key=lambda one: one[:2])],
+            "lines": _lines(said, paid, zone),
             "said": session.said,
             "phases": _phases(phases, session.started_at, session.updated_at, zone),
             "subagents": [public(one) for one in family if one.id != session.id],
@@ -180,6 +176,24 @@ def _own_call(row: UsageRow, zone: ZoneInfo, *, held: int | None) -> dict[str, A
         "result": row.ended,
         "cost": row.cost,
     }
+
+
+def _lines(said: Sequence[Said], paid: Sequence[UsageRow], zone: ZoneInfo) -> list[dict[str, Any]]:
+    """What was said and done, with what each call cost below its answer. A call that came to nothing is told before the
+    next answer, or at the end."""
+    lines: list[dict[str, Any]] = []
+    left = list(paid)
+    for one in said:
+        when = rfc3339(one.at, zone)
+        lines += [
+            {"number": one.number, "at": when, "kind": kind, "text": text} for kind, text in lines_of(one.message)
+        ]
+        if one.message.get("role") == Role.ASSISTANT:
+            earlier = [row for row in left if row.at < one.at]
+            own = earlier or [row for row in left if row.at == one.at][:1]
+            lines += [_cost_line(row, zone) for row in own]
+            left = left[len(own) :]
+    return lines + [_cost_line(row, zone) for row in left]
 
 
 def _cost_line(row: UsageRow, zone: ZoneInfo) -> dict[str, Any]:
