@@ -64,7 +64,7 @@ class Simulations:
         on_day: Callable[[int], None] = lambda days: None,
         database: str = ":memory:",
     ) -> Timeline:
-        """One life under the home's configuration with those changes. `database` is a file that is to be kept."""
+        """One life under the home's configuration with those changes. `database` names a file that stays."""
         config = overridden(self._original, changes or {})
         rates = Rates(
             load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier

@@ -9,7 +9,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[Any]]
 """One question to the daemon: a route and its fields."""
 Query = Mapping[str, str]
 Page = Callable[..., Awaitable[str]]
-"""Takes the view, whom to ask, the query, and what the path names."""
+"""Takes the view, the way to ask, the query, and what the path names."""
 
 
 def routes() -> dict[str, Page]:
