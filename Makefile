@@ -70,9 +70,9 @@ soak: dev  ## ten thousand lives under faults, 200 kills, memory over many gatew
 	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
 	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
 
-fleet-soak: dev  ## kill workers, Temporal and PostgreSQL ten times each, then compare the fleet with plain daemons
+fleet-soak: dev  ## 10,000 agents for 20 minutes on a fleet and on plain daemons, then ten kills each (FLEET_ARGS, NUDGE_KILLS)
+	$(BIN)/python -m tests.fleet.soak $(FLEET_ARGS)
 	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py
-	$(BIN)/python -m tests.fleet.load --agents 1000 --every 60 --seconds 120
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

@@ -224,6 +224,10 @@ def shown(past: Past) -> Iterator[str]:
         async def nothing() -> dict[str, Any]:
             return {}
 
+        async def greet(body: Any) -> dict[str, Any]:
+            return {}
+
+        endpoints["greet"] = greet
         app = control_app(nothing, lambda: asyncio.sleep(0), lambda: None, endpoints, events)
         listener = bound("127.0.0.1", 0)
         stop = asyncio.Event()

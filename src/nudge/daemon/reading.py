@@ -14,7 +14,7 @@ from nudge.coach.store import Saying
 from nudge.daemon.answers import Answer, Answers, Body, number_of, text_of
 from nudge.daemon.charts import Charts
 from nudge.errors import UsageError
-from nudge.instants import DAY, Instant, parse_rfc3339, rfc3339, start_of_day
+from nudge.instants import DAY, SECOND, Instant, parse_rfc3339, rfc3339, start_of_day
 from nudge.queue.agents import Agent
 from nudge.queue.following import Following
 from nudge.queue.outcomes import MEANING, Outcome, Result, feed_json, named, outcome_json
@@ -34,6 +34,7 @@ _WEEK = 7
 _MONTH = 30
 _SLICE = 2000
 _MOST_SLICES = 100
+_STILL_LOOKED_AT = 5 * SECOND
 _ALWAYS = Instant(-(2**62))
 
 
@@ -43,6 +44,7 @@ class Reading(Answers):
     def __init__(self, daemon: Daemon, speaker: str) -> None:
         super().__init__(daemon, speaker)
         self._charts = Charts(daemon, speaker)
+        self._talk_read_at: Instant | None = None
 
     def endpoints(self) -> dict[str, Endpoint]:
         asked = (self.overview, self.agents, self.upcoming, self.feed, self.reminders, self.reminder, self.outcomes)
@@ -190,7 +192,9 @@ class Reading(Answers):
         return {"agent": agent, "goals": await writes.read(agent, GOALS), "memory": await writes.read(agent, MEMORY)}
 
     async def conversation(self, body: Body) -> Answer:
-        """{"agent", "limit"}: what was said last, oldest first, with the answers to commands."""
+        """{"agent", "limit"}: what was said last, oldest first, with the answers to commands; `draft` is what is
+        written of the answer under way."""
+        self._talk_read_at = self._now
         agent, limit = await self._agent_of(body), number_of(body, "limit", 50)
         said = list(await self._store.conversations.recent(agent, limit))
         known = {one.content for one in said}
@@ -200,14 +204,21 @@ class Reading(Answers):
             if sent.text not in known
         ]
         said.sort(key=lambda one: (one.at, abs(one.id)))
+        busy = await self._daemon.coach.is_answering(agent)
         return {
             "agent": agent,
             "conversation": [
                 {"id": one.id, "at": self._time(one.at, agent), "role": one.role, "text": one.content}
                 for one in said[-limit:]
             ],
-            "busy": await self._daemon.coach.is_answering(agent),
+            "busy": busy,
+            "draft": self._daemon.coach.drafts.of(agent) if busy else "",
         }
+
+    @property
+    def looked_at_talk(self) -> bool:
+        """Whether a page without a stream shows the conversation: it loads itself again every second or so."""
+        return self._talk_read_at is not None and 0 <= self._now - self._talk_read_at < _STILL_LOOKED_AT
 
     async def _agent(self, agent: Agent) -> dict[str, Any]:
         name = agent.name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,7 +19,7 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.git_history import GitHistory
 from nudge.home.logs import LogRedaction
-from nudge.home.prices import load_prices
+from nudge.home.prices import prices_of
 from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
 from nudge.models import open_model
@@ -47,7 +46,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         clock=clock,
         channel=channel,
         documents=HomeDocuments(home),
-        prices=replace(load_prices(home.path, weights=config.spending.weights), local=config.has_local_model),
+        prices=prices_of(config),
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
         seeds=HomeSeeds(home),

@@ -87,11 +87,10 @@ class Activities:
             late = list(await self.table.late(Instant(now - GRACE), AT_ONCE))
             overslept = await self.table.overslept(Instant(now - GRACE - self.spread), now, AT_ONCE)
             gone, slow = await self._standing([*late, *overslept])
-            for agent in strangers:
-                await self.table.join(agent, now)
+            await self.table.join(strangers, now)
             removed = await self.table.removed(AT_ONCE)  # their next visit ends their workflow
             for agent in dict.fromkeys([*strangers, *gone, *slow, *removed]):
-                await poke(self.client, self.task_queue, agent, now, now)
+                await poke(self.client, self.task_queue, agent, now, now, now=now)
         found = {"new": len(strangers), "without a workflow": len(gone), "late": len(slow)}
         if any(found.values()):
             words = ", ".join(f"{count} {what}" for what, count in found.items() if count)

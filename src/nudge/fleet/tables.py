@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nudge.errors import NotConfiguredError
-from nudge.fleet.rules import LINGER, NEVER, Poke, next_wake
+from nudge.fleet.rules import LINGER, NEVER, Poke, first_wake, next_wake
 from nudge.instants import Instant
 from nudge.queue.tables import AgentTimers
 from nudge.reminders.seeding import ROUTINES
 from nudge.stores.postgres import PostgresDatabase
 from nudge.stores.store import SqlStore
+
+PAGE = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,32 @@ class FleetTable:
             await self._db.run("fleet_delete", {})
             await self._db.all("fleet_pokes_take", {"limit": 2**31})
 
-    async def join(self, agent: str, now: Instant) -> None:
-        """Due now: nobody has to poke before the first visit has ended."""
-        await self._db.run("fleet_join", {"agent": agent, "now": now})
+    async def join(self, agents: Iterable[str], now: Instant) -> Sequence[str]:
+        """Take agents in; those that were not there already. They are due now, so nobody has to poke before their first
+        visit has ended."""
+        names = sorted(agents)
+        added = await self._db.run_each("fleet_join", [{"agent": name, "wakes_at": now} for name in names])
+        return [name for name, count in zip(names, added, strict=True) if count]
+
+    async def join_all(self, now: Instant, spread: int) -> int:
+        """Take every agent in, with a poke for each: workers start the workflows, the most urgent first. How many there
+        are. A timer that is set meanwhile finds no row of its agent yet, and pokes."""
+        row = await self._db.one("fleet_joining", {})
+        joining = int(row["n"]) if row else 0
+        count, after = 0, ""
+        while True:
+            async with self._db.transaction():
+                due: dict[str, dict[str, Instant]] = {}
+                for row in await self._db.all("fleet_first_due", {"after": after, "limit": PAGE}):
+                    kinds = due.setdefault(row["agent"], {})
+                    if row["kind"] is not None:
+                        kinds[row["kind"]] = Instant(row["due_at"])
+                if not due:
+                    return count
+                wakes = [(agent, first_wake(agent, kinds, now, spread, joining)) for agent, kinds in due.items()]
+                await self._db.run_many("fleet_join", [{"agent": agent, "wakes_at": at} for agent, at in wakes])
+                await self._db.run_many("fleet_pokes_put", [{"agent": agent, "due_at": at} for agent, at in wakes])
+            count, after = count + len(due), wakes[-1][0]
 
     async def leave(self, agent: str) -> None:
         async with self._db.transaction():
@@ -131,6 +156,9 @@ class FleetTable:
 
     async def strangers(self, limit: int) -> Sequence[str]:
         return [row["agent"] for row in await self._db.all("fleet_strangers", {"limit": limit})]
+
+    async def unvisited(self) -> frozenset[str]:
+        return frozenset(row["agent"] for row in await self._db.all("fleet_unvisited", {}))
 
     async def removed(self, limit: int) -> Sequence[str]:
         """Agents that were removed and still have a workflow."""

@@ -16,6 +16,7 @@ from typing import Any
 from temporalio.client import Client
 from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.worker import Worker
+from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner, SandboxRestrictions
 
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon, Options, Ports
@@ -41,7 +42,8 @@ log = logging.getLogger("nudge.fleet")
 CONCURRENCY = 16
 SWEEP_SECONDS = 60.0
 CACHED_WORKFLOWS = 200
-"""Workflows that stay in a worker's memory. The others sleep on the server alone."""
+"""Workflows that stay in a worker's memory. The others sleep on the server alone, and are replayed when they wake; so
+our own modules are not imported again for each (that took longer than the replay). Tests replay inside the sandbox."""
 STICKY_SECONDS = 1.0
 """How long a dead worker's workflows wait for it before another takes them."""
 DRAIN_SECONDS = 20.0
@@ -66,7 +68,8 @@ async def serve(config: Config, server: Server, options: WorkerOptions, said: Ca
         ports = ports_of(config, store, clock, channel_of(config, clock))
         stop = _signals()
         try:
-            async with working(ports, options_of(config, token_hex(8)), client, fleet, options):
+            settings = options_of(config, token_hex(8))
+            async with working(Daemon(ports, settings), ports, settings, client, fleet, options):
                 said(f"Working for the fleet on {client.service_client.config.target_host}, queue {fleet.task_queue}.")
                 await stop.wait()
                 said("Draining: what runs now is finished.")
@@ -82,11 +85,10 @@ async def serve(config: Config, server: Server, options: WorkerOptions, said: Ca
 
 @asynccontextmanager
 async def working(
-    ports: Ports, options: Options, client: Client, fleet: Fleet, wanted: WorkerOptions
+    daemon: Daemon, ports: Ports, options: Options, client: Client, fleet: Fleet, wanted: WorkerOptions
 ) -> AsyncIterator[Activities]:
     """A worker that works while the block runs, then drains."""
     clock = ports.clock
-    daemon = Daemon(ports, options)
     await daemon.spending.budgets.take_over(options.plan, clock.now())
     visits = Visits(daemon, options.owner)
     daemon.spending.on_timers = visits.poke
@@ -94,7 +96,7 @@ async def working(
     metrics = Metrics(runtime.metric_meter) if runtime else Metrics()
     table = FleetTable(ports.store)
     activities = Activities(daemon, visits, table, client, fleet.task_queue, fleet.spread, metrics)
-    poller = Poller(daemon, ports.channel, await who_talks(daemon, ports), options.owner, lambda: visits.stopping)
+    poller = Poller(daemon, ports.channel, await who_talks(daemon, ports), options.owner, visits)
     worker = Worker(
         client,
         task_queue=fleet.task_queue,
@@ -102,6 +104,9 @@ async def working(
         activities=[activities.visit, activities.sweep, poller.poll],
         max_concurrent_activities=wanted.concurrency,
         max_cached_workflows=CACHED_WORKFLOWS,
+        workflow_runner=SandboxedWorkflowRunner(
+            restrictions=SandboxRestrictions.default.with_passthrough_modules("nudge")
+        ),
         sticky_queue_schedule_to_start_timeout=timedelta(seconds=STICKY_SECONDS),
         graceful_shutdown_timeout=timedelta(seconds=DRAIN_SECONDS),
         identity=f"nudge-{options.owner}",

@@ -30,6 +30,8 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=20)
 """A visit that is silent for so long is repeated on another machine."""
 LONGEST_VISIT = timedelta(days=1)
 """A working session may last. While it shows that it lives, nobody interrupts it."""
+LONGEST_HISTORY = 400
+"""Events: about forty wakes."""
 LATEST = Instant(253_402_300_799 * SECOND)  # the year 9999: what the server can show
 
 _WAITS = TABLE[Policy.STORE].delays
@@ -53,7 +55,8 @@ class Shown:
 @dataclass(frozen=True)
 class AgentStart:
     """What an agent's workflow knows, carried over when its history begins again. `first` asks the next visit to start
-    what belongs to the agent. Times are microseconds."""
+    what belongs to the agent. Times are microseconds. `longest_history` is how many events it may have; 0 leaves that
+    to the server."""
 
     agent: str
     wake_at: int = 0
@@ -63,6 +66,7 @@ class AgentStart:
     visits: int = 0
     fired: int = 0
     shown: Shown = Shown()
+    longest_history: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,11 +101,18 @@ class AgentWorkflow:
         while not self._ended:
             if not self._is.paused and self._wake_at <= self._now():
                 await self._visit()
-            elif workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished():
-                workflow.continue_as_new(replace(self._is, wake_at=self._wake_at))
+            elif self._is_long() and workflow.all_handlers_finished():
+                workflow.continue_as_new(replace(self._is, wake_at=self._wake_at, longest_history=LONGEST_HISTORY))
             else:
                 await self._sleep()
         await workflow.wait_condition(workflow.all_handlers_finished)
+
+    def _is_long(self) -> bool:
+        """A worker that does not know an agent reads its whole history: short ones cost less each time than a new one
+        costs now and then. One that began before this rule goes on until the server suggests an end."""
+        info = workflow.info()
+        longest = self._is.longest_history
+        return info.is_continue_as_new_suggested() or 0 < longest < info.get_current_history_length()
 
     @workflow.signal
     def poke(self, wake_at: int, made_at: int) -> None:

@@ -17,7 +17,7 @@ from nudge.errors import NotConfiguredError, NotFoundError
 from nudge.home.config import Config
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
-from nudge.home.prices import load_prices
+from nudge.home.prices import prices_of
 from nudge.home.read_config import read_config
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
@@ -66,9 +66,7 @@ class Simulations:
     ) -> Timeline:
         """One life under the home's configuration with those changes. `database` names a file that stays."""
         config = overridden(self._original, changes or {})
-        rates = Rates(
-            load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier
-        )
+        rates = Rates(prices_of(config), config.spending.routes, config.spending.tier)
         with self._answerers(config, rates) as make_answerers:
             engine = Engine(
                 self._plan(config, changes or {}),

@@ -48,8 +48,8 @@ class View:
         return found
 
 
-def document(view: View, title: str, *content: Any, head: str = "") -> str:
-    """A whole page."""
+def document(view: View, title: str, *content: Any, head: str = "", again: int | None = None) -> str:
+    """A whole page. Without JavaScript it is loaded `again` after so many seconds."""
     links = [
         el("a", name, href=path, aria_current="page" if _is_here(path, view.path) else None) for path, name in PAGES
     ]
@@ -74,6 +74,7 @@ def document(view: View, title: str, *content: Any, head: str = "") -> str:
         el("link", rel="stylesheet", href="/static/nudge.css"),
         el("link", rel="icon", href="data:,"),
         el("script", src="/static/nudge.js", defer=True),
+        el("noscript", el("meta", http_equiv="refresh", content=str(again))) if again else None,
     )
     return "<!doctype html>" + el("html", top, body, lang="en")
 

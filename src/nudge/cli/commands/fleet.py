@@ -103,7 +103,7 @@ def adopt(args: argparse.Namespace) -> int:
 
     async def work(context: Context, store: SqlStore, client: Client) -> int:
         await ensure_search_attributes(client)
-        return await move(store, client, args.task_queue, spread, context.now)
+        return await move(store, args.task_queue, spread, context.now)
 
     count = _with_fleet(args, work)
     note(f"The fleet looks after {count} agent{'' if count == 1 else 's'}. Start workers with 'nudge fleet worker'.")

@@ -12,6 +12,8 @@ _SAID = 60
 
 async def coach_page(view: View, ask: Ask, query: Query) -> str:
     agent = view.speaker
+    if not view.live:
+        await ask("greet", {})
     talk = await ask("read/conversation", {"agent": agent, "limit": _SAID})
     texts = await ask("read/documents", {"agent": agent})
     said = [el("li", one["text"], class_=one["role"], id=f"said-{one['id']}") for one in talk["conversation"]]
@@ -49,12 +51,14 @@ async def coach_page(view: View, ask: Ask, query: Query) -> str:
         card(
             "",
             conversation,
+            el("p", talk["draft"], id="draft", data_live=True, data_draft=agent, class_="draft"),
             el("p", "Writing …" if talk["busy"] else "", id="busy", data_live=True, class_="soft"),
             write,
             undo,
             live=False,
         ),
         el("div", *(_editor(view, name, title, texts[name]) for name, title in _DOCUMENTS.items()), class_="halves"),
+        again=1 if talk["busy"] else None,
     )
 
 

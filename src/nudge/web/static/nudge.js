@@ -174,6 +174,11 @@
     };
     for (const kind of ["feed", "outcome", "meter", "attention", "session", "question", "reminder", "message", "reset"]) source.addEventListener(kind, heard);
     source.addEventListener("message", notify);
+    source.addEventListener("draft", (event) => {
+      const { agent, text } = JSON.parse(event.data);
+      const draft = document.querySelector("[data-draft]");
+      if (draft && draft.dataset.draft === agent) draft.textContent = text;
+    });
   };
   document.addEventListener("visibilitychange", () => {
     if (document.hidden && source && !notifying()) { source.close(); source = null; } else { listen(); if (!document.hidden) soon(); }
