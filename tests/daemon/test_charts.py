@@ -15,7 +15,7 @@ from nudge.daemon.acting import Acting
 from nudge.daemon.reading import Reading
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ToolUse
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
+from nudge.spending.plan_windows import PLAN, PlanTold, PlanWindow
 from nudge.testing.life import Life, live
 from tests.times import NOON
 from tests.worker.test_working import Place, place, reply
@@ -88,7 +88,7 @@ def test_plan_windows_are_told_until_they_begin_again() -> None:
     async def scenario(life: Life) -> list[Any]:
         money = Reading(life.daemon, "coach").endpoints()["read/money"]
         soon = Instant(life.clock.now() + 30 * MINUTE)
-        await life.store.records.set("coach", PLAN_WINDOWS, (PlanWindow("5h", 42, soon),))
+        await life.store.records.set("coach", PLAN, PlanTold((PlanWindow("5h", 42, soon),)))
         first = await money({})
         await life.passes(hours=1)
         return [first["plan_windows"], (await money({}))["plan_windows"]]

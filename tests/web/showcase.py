@@ -36,7 +36,7 @@ from nudge.simulation.models import Counter, Rates, by_priced_rules
 from nudge.simulation.request import Request, simulations
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
 from nudge.spending.budgets import SpendingPlan
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
+from nudge.spending.plan_windows import PLAN, PlanTold, PlanWindow
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore
 from nudge.testing import MemoryBlobs, RecordingChannel, ScriptedSandbox
@@ -200,7 +200,7 @@ async def _work(home: Home, clock: VirtualClock) -> Instant:
             PlanWindow("5h", 38, Instant(now + 2 * HOUR + 10 * MINUTE)),
             PlanWindow("7d", 61, Instant(now + 70 * HOUR)),
         )
-        await store.records.set(WORKER, PLAN_WINDOWS, windows)
+        await store.records.set(WORKER, PLAN, PlanTold(windows))
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
         return now

@@ -17,7 +17,7 @@ from nudge.model import Role
 from nudge.progress.store import Said
 from nudge.spending.budgets import SpendingStatus, budget_json, day_meter, every_day
 from nudge.spending.call_log import LoggedCall
-from nudge.spending.plan_windows import PLAN_WINDOWS, current
+from nudge.spending.plan_windows import current, plan_of
 from nudge.spending.store import UsageRow
 from nudge.worker.session_rules import run_of
 from nudge.worker.session_view import lines_of, public
@@ -81,12 +81,12 @@ class Charts(Answers):
         status = await budgets.status(agent, now)
         totals = await store.usage.totals(agent, status.window_starts, status.window_ends)
         history = every_day(await budgets.history(agent, days, now), budgets.turn.day_of(now))
-        windows = current(await store.records.get(agent, PLAN_WINDOWS) or (), now)
+        windows = current((await plan_of(store, agent)).windows, now)
         return {
             **budget_json(status, budgets.plan.tier, totals, zone, await budgets.forecast(status, now)),
             "window_ends_at": rfc3339(status.window_ends, zone),
             "forecast": _forecast(status, [day.spent for day in history], now),
-            "plan_windows": [{**one.public(zone), "title": one.title} for one in windows],
+            "plan_windows": [{**one.public(zone, now), "title": one.title} for one in windows],
             "days": [
                 {
                     "day": day.day.isoformat(),
