@@ -14,6 +14,7 @@ from nudge.web.words import Times
 
 PAGES = (
     ("/", "Now"),
+    ("/agents", "Agents"),
     ("/time", "Time"),
     ("/attention", "Attention"),
     ("/money", "Money"),
