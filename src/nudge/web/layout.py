@@ -14,7 +14,6 @@ from nudge.web.words import Times
 
 PAGES = (
     ("/", "Now"),
-    ("/agents", "Agents"),
     ("/time", "Time"),
     ("/attention", "Attention"),
     ("/money", "Money"),
@@ -22,6 +21,7 @@ PAGES = (
     ("/why", "Why"),
     ("/simulate", "Simulate"),
     ("/coach", "Coach"),
+    ("/agents", "Agents"),
 )
 
 
