@@ -42,11 +42,13 @@ from nudge.daemon.working import CommandPorts
 from nudge.daemon.world import command_of, options_of, ports_of
 from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
+from nudge.home.create import allow_on_telegram
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.pairing import Pairing, Pairs
 from nudge.redaction import keep_secret
 from nudge.spending.governor import Spending
 from nudge.stores.open import open_store, sqlite_path
@@ -187,7 +189,20 @@ async def _run(
     def zone() -> tzinfo:
         return daemon.documents.targets(agent).zone
 
-    own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
+    pairing = Pairing(store)
+
+    async def offer(words: str, who: str) -> bool:
+        return await pairing.offer(words, who, clock.now())
+
+    async def accepted(who: str) -> None:
+        """Somebody sent the code of 'nudge pair': from here on the coach is theirs."""
+        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        await _greet(daemon, agent, pairing, who, clock.now())
+
+    pairs = Pairs(offer, accepted)
+    own = channel_of(
+        config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour, pairs=pairs
+    )
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
     if runner_of:
@@ -244,6 +259,9 @@ async def _run(
     if key:
         companions.append(key.run())
     if own.capabilities.listens:
+        newcomer = await pairing.paired()
+        if newcomer is not None and not newcomer.greeted:
+            await _greet(daemon, agent, pairing, newcomer.who, clock.now())
         companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
         companions.append(TerminalChat(daemon, agent, prompt).run())
@@ -267,6 +285,17 @@ async def _run(
             await ports.model.close()
     log.info("nudge stopped")
     return 130 if signal.SIGINT in signals else 0
+
+
+async def _greet(daemon: Daemon, agent: str, pairing: Pairing, who: str, now: Instant) -> None:
+    """The first words to somebody who was just paired: the first questions, or that it worked."""
+    if not await daemon.coach.onboarding.greet(agent, now):
+        await daemon.coach.replies.post(agent, PAIRED, now)
+    await pairing.greeted(who)
+    daemon.poke()
+
+
+PAIRED = "We're connected: from now on I write to you here."
 
 
 async def _beside(
