@@ -207,7 +207,9 @@ async def _run(
     ports = ports_of(config, store, clock, channel)
     if runner_of:
         commands = CommandPorts(
-            partial(command_of, config.home), lambda spending: runner_of(config, store, spending, clock)
+            partial(command_of, config.home),
+            lambda spending: runner_of(config, store, spending, clock),
+            config.windows.spare,
         )
         ports = replace(ports, commands=commands)
     daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))

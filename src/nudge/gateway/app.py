@@ -28,7 +28,7 @@ from nudge.queue.agents import Agent
 from nudge.queue.outcomes import FeedLine
 from nudge.spending.call_log import CallTable, LoggedCall
 from nudge.spending.governor import Spending
-from nudge.spending.plan_windows import PLAN_WINDOWS, read_windows
+from nudge.spending.plan_windows import read_plan
 from nudge.spending.prices import PriceTable
 from nudge.stores.store import SqlStore
 
@@ -100,9 +100,9 @@ class Gateway:
 
     def note_windows(self, agent: str, headers: Iterable[tuple[bytes, bytes]]) -> None:
         """Keep what the service says about the windows of a plan, if it says anything new."""
-        windows = read_windows(headers)
-        if self.memory.is_new(agent, windows):
-            self._later(self.store.records.set(agent, PLAN_WINDOWS, windows), f"The windows of {agent} are not kept")
+        told = read_plan(headers, self.clock.now())
+        if self.memory.is_new(agent, told.windows):
+            self._later(self.spending.note_plan(agent, told), f"The windows of {agent} are not kept")
 
     def look_for_repeats(
         self, agent: Agent, run: str, call: ModelCall, said: Mapping[str, Any]

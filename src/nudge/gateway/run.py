@@ -260,7 +260,7 @@ async def _money_is_there(
         status = await spending.state(wanted.agent, now)
         if status.state.may_start_task:
             return now
-        asleep = AsleepError(wanted.agent, status.state, status.refresh_at)
+        asleep = status.asleep
         if not wanted.wait:
             raise asleep
         if not told:

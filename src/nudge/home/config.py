@@ -211,6 +211,12 @@ class GatewaySection(NamedTuple):
     repeats: Annotated[str, one_of("off", "observe", "refuse")] = "off"
 
 
+class WindowsSection(NamedTuple):
+    """The windows of a subscription. With `spare` agents that work by themselves use only what would expire unused."""
+
+    spare: Annotated[bool, FLAG] = False
+
+
 class Environment(Mapping[str, str]):
     """The values of `.env` and the environment by name. Shows which there are, and no value."""
 
@@ -253,6 +259,7 @@ SECTIONS: Mapping[str, Any] = {
     "spending": SpendingSection,
     "worker": WorkerSection,
     "gateway": GatewaySection,
+    "windows": WindowsSection,
 }
 
 
@@ -273,6 +280,7 @@ class Config(NamedTuple):
     spending: SpendingSection = SpendingSection()
     worker: WorkerSection = WorkerSection()
     gateway: GatewaySection = GatewaySection()
+    windows: WindowsSection = WindowsSection()
 
     @property
     def database_url(self) -> str:

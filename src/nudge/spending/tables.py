@@ -224,6 +224,7 @@ def _spending_params(row: SpendingRow) -> dict[str, Any]:
         "configured": row.configured,
         "refused_calls": row.refused_calls,
         "refused_least": row.refused_least,
+        "plan_resets_at": row.plan_resets_at,
     }
 
 
@@ -242,6 +243,7 @@ def _spending(row: Row) -> SpendingRow:
         configured=row["configured"],
         refused_calls=row["refused_calls"],
         refused_least=row["refused_least"],
+        plan_resets_at=row["plan_resets_at"],
     )
 
 
