@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
-from nudge.clock import SystemClock
+from nudge.clock import Clock, SystemClock
 from nudge.coach.documents import Document
 from nudge.coach.goals import parse_goals
 from nudge.coach.targets import Targets, choose
 from nudge.daemon.world import model_of, options_of
-from nudge.errors import NotConfiguredError, NotFoundError
+from nudge.errors import NotConfiguredError, NotFoundError, UsageError
 from nudge.home.config import Config
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
@@ -28,6 +28,7 @@ from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
 from nudge.simulation.timeline import Plan, Timeline
+from nudge.simulation.work import SimulatedWork, works
 
 MODELS = ("offline", "scripted", "real")
 OWNER = "simulation"
@@ -56,6 +57,12 @@ class Simulations:
         self._home = home
         self._original = original
         self._belongings = belongings
+        self._works = belongings.agent is not None and works(home, belongings.agent)
+        if self._works and request.model == "real":
+            raise UsageError(
+                "A worker is simulated without a real model: it would work on nothing, for real money.",
+                next_step="Use --model scripted.",
+            )
         self._profile = load_person(request.person, request.home if request.home.exists else None)
 
     def run(
@@ -74,6 +81,7 @@ class Simulations:
                 self._belongings,
                 make_answerers,
                 on_day,
+                config.worker.run_options if self._works else None,
             )
             return engine.run()
 
@@ -87,9 +95,10 @@ class Simulations:
             request.agent,
             self._profile.name,
             request.seed,
-            request.model,
+            "scripted" if self._works else request.model,
             (quiet.start, quiet.end),
             dict(changes),
+            self._works,
         )
 
     def _targets(self, config: Config) -> Targets:
@@ -100,7 +109,10 @@ class Simulations:
 
     @contextmanager
     def _answerers(self, config: Config, rates: Rates) -> Iterator[MakeAnswerers]:
-        match self._request.model:
+        seed = self._request.seed
+        match "work" if self._works else self._request.model:
+            case "work":
+                yield lambda clock, note: by_model(SimulatedWork(clock, seed), Counter(rates, clock.now, note))
             case "offline":
                 yield _counted(by_rules, rates)
             case "scripted":
@@ -129,8 +141,8 @@ def simulations(request: Request) -> Iterator[Simulations]:
 
 
 def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerers:
-    def answerers(now: Callable[[], Instant], note: Note) -> Answerers:
-        return make(Counter(rates, now, note))
+    def answerers(clock: Clock, note: Note) -> Answerers:
+        return make(Counter(rates, clock.now, note))
 
     return answerers
 
