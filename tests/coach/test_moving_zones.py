@@ -41,7 +41,7 @@ def test_reminders_by_the_wall_clock_follow_and_the_next_ones_are_said_once(said
         assert news.splitlines() == [
             "You're on Tokyo time now; it's Thursday 02:00 there. Your reminders keep their time of day. Next:",
             "• stretch: 8:30 AM",
-            "• call mum: Friday 5:00 PM",
+            "• call mum: Fri 5:00 PM",
         ]
         assert await times(life) == {"stretch": "19 08:30", "call mum": "20 17:00", "take the pizza out": "19 07:00"}
         assert (await life.passes(hours=4))[-1:] != [news]
