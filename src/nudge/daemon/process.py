@@ -36,7 +36,7 @@ from nudge.daemon.reading import Reading
 from nudge.daemon.reload import SpendingReload
 from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_timers
 from nudge.daemon.signals import handle_signals
-from nudge.daemon.terminal_chat import TerminalChat, greeting
+from nudge.daemon.terminal_chat import Leaving, TerminalChat, greeting
 from nudge.daemon.troubles import KeyCheck, Troubles
 from nudge.daemon.working import CommandPorts
 from nudge.daemon.world import command_of, options_of, ports_of
@@ -69,9 +69,15 @@ RunnerOf = Callable[[Config, SqlStore, Spending, Clock], CommandRunner]
 
 
 async def serve(
-    config: Config, *, terminal: bool = False, doors: Sequence[Door] = (), runner_of: RunnerOf | None = None
+    config: Config,
+    *,
+    terminal: bool = False,
+    doors: Sequence[Door] = (),
+    runner_of: RunnerOf | None = None,
+    leaving: Leaving | None = None,
 ) -> int:
-    """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
+    """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused. `leaving`
+    says afterwards how somebody left the terminal."""
     clock = SystemClock()
     home = config.home
     findings = examine(Subject(home, clock.now(), terminal=terminal, config=config), CONFIG_CHECKS)
@@ -92,7 +98,17 @@ async def serve(
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, lock, news, terminal=terminal, doors=doors, runner_of=runner_of)
+                return await _run(
+                    config,
+                    store,
+                    clock,
+                    lock,
+                    news,
+                    terminal=terminal,
+                    doors=doors,
+                    runner_of=runner_of,
+                    leaving=leaving,
+                )
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -182,6 +198,7 @@ async def _run(
     terminal: bool,
     doors: Sequence[Door],
     runner_of: RunnerOf | None,
+    leaving: Leaving | None,
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
@@ -266,7 +283,7 @@ async def _run(
             await _greet(daemon, agent, pairing, newcomer.who, clock.now())
         companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
-        companions.append(TerminalChat(daemon, agent, prompt).run())
+        companions.append(TerminalChat(daemon, agent, prompt, leaving).run())
     app = control_app(status, poke, daemon.stop, endpoints, events)
     try:
         async with serving(app, config.home.socket):
