@@ -1,7 +1,7 @@
 """What follows when somebody has written a document: an editor, git, the chat, or the configuration at a start.
 
-The targets in GOALS.md come into force, briefings are set again, and a person who has moved to another time zone is told
-once what that means for their reminders.
+The targets in GOALS.md come into force, briefings are set again, and a person who has moved to another time zone is
+told once what that means for their reminders.
 """
 
 from __future__ import annotations
