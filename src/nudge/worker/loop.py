@@ -57,6 +57,7 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 USED_UP = "The budget of its run was used up."
+TOO_LITTLE = "What is left of the budget of its run does not pay for another call."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
 """Writes a checkpoint with the messages that the step added. Gives back the session to go on with."""
@@ -277,7 +278,8 @@ class WorkLoop:
             return Step(await self._written(session, guard, [as_message(user(REPORT_NOW))], write))
         if not guard.closing and not call.permanent:  # calls in flight hold what is left of the day
             return Step(session, self._clock.now())
-        stopped = _ended(session, SessionStatus.STOPPED, session.report, call.reason)
+        reason = TOO_LITTLE if call.permanent else call.reason
+        stopped = _ended(session, SessionStatus.STOPPED, session.report, reason)
         return Step(await self._written(stopped, guard, (), write))
 
     async def _ask_for_more(self, session: Session, guard: AsyncGuard) -> None:
