@@ -88,7 +88,8 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Engine:
-    """One simulation in a home that may be written. `on_day` is told how many days are over."""
+    """One simulation in a home that may be written. `on_day` is told how many days are over. The store is gone at the
+    end unless `database` names a file."""
 
     plan: Plan
     profile: Profile
@@ -98,6 +99,7 @@ class Engine:
     belongings: Belongings
     make_answerers: MakeAnswerers
     on_day: Callable[[int], None] = lambda days: None
+    database: str = ":memory:"
     run_options: RunOptions | None = None
     """How the runs of an agent that works are limited; None if it does not."""
 
@@ -107,7 +109,7 @@ class Engine:
 
     async def _live(self, clock: VirtualClock) -> Timeline:
         journal = Journal()
-        store = JournalStore(SqliteDatabase.open(":memory:"), journal)
+        store = JournalStore(SqliteDatabase.open(self.database), journal)
         try:
             notes = await carry_over(self.belongings, store, self.plan)
             person = SimulatedPerson(self.plan, self.profile, store, clock)

@@ -66,9 +66,12 @@ class Simulations:
         self._profile = load_person(request.person, request.home if request.home.exists else None)
 
     def run(
-        self, changes: Mapping[str, str] | None = None, on_day: Callable[[int], None] = lambda days: None
+        self,
+        changes: Mapping[str, str] | None = None,
+        on_day: Callable[[int], None] = lambda days: None,
+        database: str = ":memory:",
     ) -> Timeline:
-        """One life under the home's configuration with those changes."""
+        """One life under the home's configuration with those changes. `database` names a file that stays."""
         config = overridden(self._original, changes or {})
         rates = Rates(prices_of(config), config.spending.routes, config.spending.tier)
         with self._answerers(config, rates) as make_answerers:
@@ -81,6 +84,7 @@ class Simulations:
                 self._belongings,
                 make_answerers,
                 on_day,
+                database,
                 config.worker.run_options if self._works else None,
             )
             return engine.run()
