@@ -209,10 +209,14 @@ class Reading(Answers):
 
     async def sessions(self, body: Body) -> Answer:
         """{"agent", "limit"}: the last one first."""
+        from nudge.worker.loop import RunOptions
+        from nudge.worker.sessions import Sessions
+
         limit, agent = number_of(body, "limit", 30), text_of(body, "agent", "")
         sessions = self._store.sessions
         found = await sessions.of_agent(agent, limit) if agent else await sessions.recent(limit)
-        return {"sessions": [public(one) for one in found]}
+        queued = await Sessions(self._store, self._daemon.clock, RunOptions()).queued(agent or None)
+        return {"sessions": [public(one) for one in (*queued, *found)]}
 
     async def questions(self, body: Body) -> Answer:
         """What waits for the person's answer."""
