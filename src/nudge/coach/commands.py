@@ -22,7 +22,8 @@ from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
 from nudge.coach.explain import Explanation, explain
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
-from nudge.coach.intents import Wish, read
+from nudge.coach.intents.reading import Wish, read
+from nudge.coach.intents.table import help_on
 from nudge.coach.person_reminders import is_nudge
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
@@ -335,7 +336,7 @@ async def ping(coach: Coach, asked: Asked) -> None:
 
 
 async def show_help(coach: Coach, asked: Asked) -> str:
-    return help_text()
+    return help_on(asked.text) or help_text()
 
 
 async def start(coach: Coach, asked: Asked) -> str:

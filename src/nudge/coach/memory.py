@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from nudge.coach.documents import Document, is_placeholder, one_line
 from nudge.coach.edits import append_to_section, replace_prose, replace_section_lines
 from nudge.coach.goals import Goal, lines_of
+from nudge.text import short
 
 PREFERENCES = "Preferences"
 COMMITMENTS = "Active Commitments"
@@ -205,3 +206,12 @@ def _date(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:
         return None
+
+
+def recap(before: str, said: str, today: date) -> str:
+    """Recent Context by rule: the last sentences of the one before, and what the person said now."""
+    if not said.strip():
+        return before
+    plain = short(said, 120).replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
+    earlier = [part.rstrip(".") + "." for part in before.split(". ") if part][-4:]
+    return shorten(" ".join([*earlier, f"On {today.isoformat()} they said “{plain}”."]))
