@@ -361,7 +361,7 @@ COMMANDS = (
     Command("budget", "how much of today's budget is left", budget),
     Command("ping-budget", "how many messages I may send unasked", ping_budget, "[capacity] [minutes]"),
     Command("ping", "silent activity signal, for your phone's automation", ping),
-    Command("help", "show this list", show_help),
+    Command("help", "show this list, or what to say about a subject", show_help, "[subject]"),
     Command("start", "say hello", start),
 )
 _BY_NAME = {command.name: command for command in COMMANDS}

@@ -11,7 +11,7 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from nudge.attention.gate import CARE
@@ -40,7 +40,7 @@ from nudge.coach.own_words import (
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer_to_trouble, in_trouble
-from nudge.coach.small_talk import chat, feedback
+from nudge.coach.small_talk import chat, feedback, is_aside
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.talk_prompt import talk_prompt
 from nudge.coach.targets import Targets
@@ -297,7 +297,8 @@ class Conversation:
         trouble = not heard.forwarded and in_trouble(without_quotes(heard.text))
         reply = self._care(facts) if trouble else await self._to_question(agent, heard, facts, now)
         if reply is None:
-            step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
+            aside = partial(is_aside, facts)
+            step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded, aside=aside)
             reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
         self._talk.ended(agent)

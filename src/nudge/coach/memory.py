@@ -125,8 +125,8 @@ def set_recent_context(text: str, summary: str) -> str:
 
 
 def add_review(text: str, summary: str) -> str:
-    """Return the document with the week's summary at the end of Weekly Reviews. A second one of the same week replaces
-    the first."""
+    """Return the document with the week's summary at the end of Weekly Reviews. The same review of
+    the same week, continued, replaces what was kept of it."""
     week = summary.partition(":")[0]
     kept = [line for line in lines_of(Document.parse(text), REVIEWS) if line.partition(":")[0] != week]
     return replace_section_lines(text, REVIEWS, [*kept, summary][-MOST_REVIEWS:])

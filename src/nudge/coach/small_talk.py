@@ -85,6 +85,22 @@ def understood(facts: CoachFacts) -> Meant:
     return Meant("", _lost(facts, words))
 
 
+def is_aside(facts: CoachFacts) -> bool:
+    """Whether a message in the middle of the weekly review is clearly about something else. "I finished chapter two"
+    and "I feel low" are answers there."""
+    meant = understood(facts)
+    return meant.intent in _ASIDES or (meant.intent == "remind" and asks_for_reminder(_words(facts)))
+
+
+_ASIDES: Final = frozenset(
+    (
+        "cancel", "cancel-all", "move", "later", "earlier", "undo", "list", "today-left", "when", "on-day", "today",
+        "goals", "why", "status", "budget", "ping-budget", "who", "help", "time", "day", "bedtime", "wake", "zone",
+        "quiet-hours", "sent", "next-message", "know", "name?", "hello", "how-are-you", "not-mine",
+    )
+)  # fmt: skip
+
+
 def _one(facts: CoachFacts, words: str) -> Meant | None:
     """A message with one wish in it."""
     if (plain := plain_talk(words)) is not None and plain.says is not NOT_MINE:
