@@ -8,6 +8,7 @@ from datetime import tzinfo
 from nudge.channels import Setup, Stream
 from nudge.errors import ChannelUnavailableError
 from nudge.instants import Instant, to_datetime
+from nudge.palette import Tone, painted
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.text import plain
 
@@ -26,7 +27,7 @@ class TerminalChannel(Channel):
     async def send(self, message: Outbound) -> Receipt:
         clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
         lines = [plain(line) for line in message.text.splitlines()] or [""]
-        head = f"\033[36m{clock}\033[0m" if self._colour else clock
+        head = painted(clock, Tone.INFO, self._colour)
         text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])
         try:
             self._stream.write(text + "\n")

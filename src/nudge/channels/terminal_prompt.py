@@ -7,15 +7,19 @@ while somebody types goes above their line, which is then shown again as it was.
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, TextIO
 
+from nudge.palette import Tone, painted
 from nudge.text import plain
 
 _HISTORY_LINES = 500
 _CLEAR = "\r\033[K"
+_PAINT = re.compile("\033\\[\\d+m")
+"""A colour takes no room: readline wants it between two marks."""
 
 
 class Prompt:
@@ -27,8 +31,8 @@ class Prompt:
         self.interactive = stdin.isatty() and stdout.isatty()
         self._stdin = stdin
         self._stdout = stdout
-        self._sign = f"\001\033[32m\002{sign}\001\033[0m\002" if colour and self.interactive else sign
-        self._shown = self._sign.replace("\001", "").replace("\002", "")
+        self._shown = painted(sign, Tone.GOOD, colour and self.interactive)
+        self._sign = _PAINT.sub("\001\\g<0>\002", self._shown)
         self._history = history
         self._readline: Any = None
         self._terminal: Any = None

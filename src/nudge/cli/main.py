@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from nudge.cli.table import COMMANDS, SECTIONS, Command, Group
 from nudge.errors import NudgeError, UsageError
+from nudge.palette import Tone, painted
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -194,7 +195,7 @@ def _say_error(error: NudgeError) -> None:
     from nudge.text import plain
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
-    label = "\033[31merror:\033[0m" if colour else "error:"
+    label = painted("error:", Tone.BAD, colour)
     for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
         sys.stderr.write(f"{label} {line}\n")
     if error.next_step:

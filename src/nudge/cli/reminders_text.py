@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nudge.cli.render import clock_time, note, out, painted, span, table
+from nudge.cli.render import clock_time, note, out, span, table
 from nudge.instants import Instant
+from nudge.palette import painted, tone_of
 from nudge.redaction import HIDDEN
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from nudge.reminders.service import Reminders, Timed
     from nudge.reminders.tables import ListedReminder
 
-STATUS_COLOURS = {"active": "green", "paused": "yellow", "completed": "grey", "cancelled": "grey"}
 _WIDEST = 36
 
 
@@ -45,8 +45,8 @@ def print_list(rows: Sequence[ListedReminder], context: Context, *, with_agent: 
         ]
         for row in rows
     ]
-    status: Sequence[str | None] = [STATUS_COLOURS.get(row.status) for row in rows]
-    table(head, cells, {len(head) - 2: status} if context.colour else None)
+    status = {len(head) - 2: [tone_of(row.status) for row in rows]}
+    table(head, cells, status if context.colour else None)
 
 
 def _left(next_at: Instant | None, now: Instant) -> str:
@@ -80,7 +80,7 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
     from nudge.durations import format_duration
     from nudge.reminders.text import schedule_words
 
-    status = painted(reminder.status.value, STATUS_COLOURS.get(reminder.status.value), context.colour)
+    status = painted(reminder.status.value, tone_of(reminder.status), context.colour)
     out(f"{reminder.id}  {short(reminder.name) or '(no name)'}  {status}  {reminder.ended_reason}".rstrip())
     rows = [("for", "you, through " + reminder.agent if reminder.to_person else reminder.agent)]
     rows.append(("schedule", f"{schedule_words(reminder)} ({reminder.tz})"))

@@ -6,11 +6,12 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.palette import ANSI, Tone, painted
 from nudge.text import plain
 
 _MOST = 1_000_000
@@ -27,21 +28,7 @@ def number_from(least: int, most: int = _MOST) -> Callable[[str], int]:
     return number
 
 
-COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "cyan": 36, "grey": 90}
-RESULT_COLOURS = {
-    "fired": "green",
-    "fired-late": "yellow",
-    "silent": "grey",
-    "skipped": "grey",
-    "suppressed": "grey",
-    "deferred": "cyan",
-    "missed": "red",
-    "failed": "red",
-    "unknown": "red",
-}
-
-
-_PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in COLOURS.values())})m)")
+_PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in ANSI.values())})m)")
 _HIGH_ORDERS = re.compile(r"[\x7f-\x9f]")
 
 
@@ -64,7 +51,7 @@ def note(text: str) -> None:
 def shown(text: str) -> str:
     """What may go to a terminal: whoever wrote the words in it, they can take our colours and do nothing else.
 
-    >>> shown(painted("ok", "green", True) + "\\x1b[2J") == "\\x1b[32mok\\x1b[0m\ufffd[2J"
+    >>> shown(painted("ok", Tone.GOOD, True) + "\\x1b[2J") == "\\x1b[32mok\\x1b[0m\ufffd[2J"
     True
     """
     return "".join(part if number % 2 else plain(part) for number, part in enumerate(_PAINT.split(text)))
@@ -80,21 +67,17 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return _HIGH_ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
-def painted(text: str, colour: str | None, enabled: bool) -> str:
-    return f"\033[{COLOURS[colour]}m{text}\033[0m" if enabled and colour else text
-
-
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], colours: dict[int, Sequence[str | None]] | None = None
+    head: Sequence[str], rows: Sequence[Sequence[str]], tones: Mapping[int, Sequence[Tone]] | None = None
 ) -> None:
-    """Columns as wide as they need to be. `colours` maps a column to one colour per row."""
+    """Columns as wide as they need to be. `tones` maps a column to one tone per row."""
     widths = [max(len(str(row[n])) for row in [head, *rows]) for n in range(len(head))]
     for number, row in enumerate([head, *rows]):
         cells = []
         for column, cell in enumerate(row):
             text = str(cell).ljust(widths[column]) if column < len(row) - 1 else str(cell)
-            if number and colours and column in colours:
-                text = painted(text, colours[column][number - 1], True)
+            if number and tones and column in tones:
+                text = painted(text, tones[column][number - 1], True)
             cells.append(text)
         out("  ".join(cells).rstrip())
 

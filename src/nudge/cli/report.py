@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nudge.cli.render import out, out_json, painted
+from nudge.cli.render import out, out_json
+from nudge.palette import painted, tone_of
 
 if TYPE_CHECKING:
     from nudge.daemon.findings import Finding
 
-_MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "error": ("✗", "red")}
+_MARKS = {"ok": "✓", "warning": "!", "error": "✗"}
 
 
 def report(findings: Sequence[Finding], *, json: bool, colour: bool) -> bool:
@@ -30,8 +31,7 @@ def report(findings: Sequence[Finding], *, json: bool, colour: bool) -> bool:
         )
         return ok
     for finding in findings:
-        mark, paint = _MARKS[finding.level]
-        out(f"{painted(mark, paint, colour)} {finding.check:<13}{finding.text}")
+        out(f"{painted(_MARKS[finding.level], tone_of(finding.level), colour)} {finding.check:<13}{finding.text}")
         if finding.next_step:
             out(f"  {'':<13}next: {finding.next_step}")
     out()

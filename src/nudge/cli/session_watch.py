@@ -6,13 +6,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nudge.cli.render import json_text, painted, shown
+from nudge.cli.render import json_text, shown
+from nudge.palette import LINES, painted, state_words, tone_of
 from nudge.progress.store import Session
 from nudge.spending.budgets import Budgets
 from nudge.stores.store import SqlStore
 from nudge.worker.session_view import lines_of, public, status_line
 
-COLOURS = {"say": None, "call": "cyan", "ok": "grey", "error": "red", "nudge": "yellow", "heard": "blue"}
 _ERASE = "\r\x1b[K"
 
 
@@ -38,7 +38,7 @@ class Watch:
         status = await Budgets(store).status(agent, now) if await store.spending.get(agent) else None
         if status is None:
             return session, ""
-        asleep = "" if status.state.may_go_on else f" ({status.state.value.replace('_', ' ')})"
+        asleep = "" if status.state.may_go_on else f" ({state_words(status.state)})"
         return session, status.meter.text + asleep
 
     def show(self, session: Session | None, meter: str) -> None:
@@ -48,7 +48,7 @@ class Watch:
                 self._print(json_text(dict(message)))
                 continue
             for kind, line in lines_of(message):
-                self._print(painted(line, COLOURS[kind], self._colour))
+                self._print(painted(line, LINES[kind], self._colour))
         if self._live and session is not None and session.status.is_open:
             self._last = shown(status_line(session, meter))[:100]
             sys.stderr.write(self._last)
@@ -61,8 +61,7 @@ class Watch:
             self._print(json_text(public(session)))
         else:
             why = f" {session.reason}" if session.reason else ""
-            colour = "green" if session.status.value == "done" else "yellow"
-            self._print(painted(f"{session.status.value.capitalize()}.{why}", colour, self._colour))
+            self._print(painted(f"{session.status.value.capitalize()}.{why}", tone_of(session.status), self._colour))
             self._print(status_line(session))
             if session.report:
                 self._print(f"\n{session.report}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nudge.cli.render import distance, painted, span
+from nudge.cli.render import distance, span
 from nudge.instants import parse_rfc3339
+from nudge.palette import Tone, painted, state_words, tone_of
 
 
 def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
@@ -23,18 +24,18 @@ def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
     ]
     spending: Mapping[str, Any] = status.get("spending") or {}
     for agent, money in spending.items():
-        meter = painted(f"{money['percent']}% used", money["colour"], colour)
+        meter = painted(f"{money['percent']}% used", tone_of(money["colour"]), colour)
         held = f", {money['held_percent']}% held" if money["held_percent"] else ""
-        rows.append(("budget", f"{agent}: {meter}{held}, {money['state'].replace('_', ' ')}"))
+        rows.append(("budget", f"{agent}: {meter}{held}, {state_words(money['state'])}"))
     urgent = [f"{agent}: {money['banner']}" for agent, money in spending.items() if money["banner"]]
     problems = []
     for problem in status.get("problems") or ():
-        problems.append(painted(problem["text"], "red" if problem["level"] == "error" else "yellow", colour))
+        problems.append(painted(problem["text"], tone_of(problem["level"]), colour))
         if problem["next_step"]:
             problems.append(f"  next: {problem['next_step']}")
     return "\n".join(
         [
-            *(painted(text, "red", colour) for text in urgent),
+            *(painted(text, Tone.BAD, colour) for text in urgent),
             *problems,
             *(f"{name:<8}{value}" for name, value in rows),
         ]

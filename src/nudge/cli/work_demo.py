@@ -15,12 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from nudge.cli.render import painted, shown
+from nudge.cli.render import shown
 from nudge.cli.session_watch import Watch
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.daemon.working import WorkPorts
 from nudge.models.scripted import ScriptedModel
+from nudge.palette import Tone, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
 
@@ -147,5 +148,5 @@ class _Acts:
     def _line(self, view: Watch, text: str) -> None:
         if self._say:
             view.clear()
-            sys.stdout.write(shown(painted(text, "blue", self._colour)) + "\n")
+            sys.stdout.write(shown(painted(text, Tone.INFO, self._colour)) + "\n")
             sys.stdout.flush()

@@ -15,6 +15,8 @@ from typing import Any, Protocol, TypeAlias
 
 from nudge.backoff import Policy, delay, longest
 from nudge.coach.facts import CoachFacts
+from nudge.coach.judgment import DECISION_SCHEMA, Action, parse_decision
+from nudge.coach.prompts import Prompt, with_tasks
 from nudge.coach.rules import answer
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError, LostLeaseError, ModelUnavailableError, NudgeError, StoreError
@@ -24,11 +26,13 @@ from nudge.model import (
     Model,
     ModelReply,
     ModelRequest,
+    Purpose,
     StopReason,
     Text,
     ToolChoice,
     ToolResult,
     ToolUse,
+    cached,
     text_reply,
     user,
 )
@@ -46,6 +50,7 @@ OUTAGE = 45 * MINUTE
 PERSON_WAITS = 10.0
 """Seconds that a person waits for money which other calls hold. Then the rules answer."""
 
+JUDGMENT_TOKENS = 400
 MOST_ROUNDS = 6
 """So often a model is asked for one message: five times it may call tools, then it answers."""
 _SLACK = MINUTE
@@ -53,6 +58,7 @@ _SLACK = MINUTE
 
 Ask: TypeAlias = Callable[[], ModelRequest]
 """Puts a question into the words for a model. That takes a look at every document, so it is done only for a model."""
+ReadTasks: TypeAlias = Callable[[str, tuple[str, ...], Instant], Awaitable[Mapping[str, str]]]
 UseTool: TypeAlias = Callable[[ToolUse], Awaitable[ToolResult]]
 RulesAnswer: TypeAlias = Mapping[str, Any] | str
 Rules: TypeAlias = Callable[[CoachFacts, Ask], RulesAnswer]
@@ -209,6 +215,37 @@ class Answering:
             await self._store.records.delete(agent, MODEL_OUTAGE)
         data = None if reply.data is None else screen_all(reply.data, self._secrets)
         return Answer(screen(reply.text, self._secrets).strip(), data, reply.model, reply.stop_reason)
+
+    async def judgment(
+        self,
+        agent: str,
+        facts: CoachFacts,
+        prompt: Callable[[], Prompt],
+        tasks: ReadTasks,
+        attempt_id: str,
+        now: Instant,
+    ) -> Answer:
+        """The answer to a question that nobody waits for: a decision. A model that wants to read some of its tasks
+        first is asked once more, with them."""
+
+        def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
+            asked = prompt() if read is None else with_tasks(prompt(), read)
+            return ModelRequest(
+                Purpose.HEARTBEAT,
+                "",
+                (cached(asked.system),),
+                (user(asked.message),),
+                JUDGMENT_TOKENS,
+                schema=DECISION_SCHEMA,
+                attempt_id=attempt_id if read is None else f"{attempt_id}:read",
+            )
+
+        answer = await self.answer(agent, facts, ask, now, waited_for=False)
+        wanted = parse_decision(answer.content, now)
+        if wanted.action is Action.READ:
+            read = await tasks(agent, wanted.refs, now)
+            answer = await self.answer(agent, facts, lambda: ask(read), now, waited_for=False)
+        return answer
 
     async def _with_tools(
         self, call: Callable[..., Awaitable[ModelReply]], request: ModelRequest, now: Instant, use: UseTool | None

@@ -16,7 +16,7 @@ from nudge.coach.facts import CoachFacts
 from nudge.coach.goals import MOST_GOALS, NORTH_STAR, QUARTER, TODAY, WEEK, Goal
 from nudge.coach.intents.reading import FIELDS, SAYING, Known, Wish
 from nudge.coach.intents.table import help_on
-from nudge.coach.memory import COMMITMENTS, PREFERENCES, same
+from nudge.coach.memory import COMMITMENTS, GOES_BY, PREFERENCES, same
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import HOUR, from_local, local_date, to_datetime
@@ -138,18 +138,15 @@ def _north_star(facts: CoachFacts, wish: Wish) -> Answer:
 
 def _name(facts: CoachFacts, wish: Wish) -> Answer:
     before = _name_of(facts)
-    old = [{"action": "update_memory", "section": PREFERENCES, "remove": f"{_GOES_BY} {before}"}] if before else []
+    old = [{"action": "update_memory", "section": PREFERENCES, "remove": f"{GOES_BY} {before}"}] if before else []
     if before == wish.slots["name"]:
         return f"That's what I call you already, {before}.", []
     name = wish.slots["name"]
-    return f"Nice to meet you, {name}.", [*old, _remember(PREFERENCES, f"{_GOES_BY} {name}")]
-
-
-_GOES_BY: Final = "Goes by"
+    return f"Nice to meet you, {name}.", [*old, _remember(PREFERENCES, f"{GOES_BY} {name}")]
 
 
 def _name_of(facts: CoachFacts) -> str:
-    return next((line[len(_GOES_BY) + 1 :] for line in facts.memory.preferences if line.startswith(f"{_GOES_BY} ")), "")
+    return next((line[len(GOES_BY) + 1 :] for line in facts.memory.preferences if line.startswith(f"{GOES_BY} ")), "")
 
 
 def _target(facts: CoachFacts, wish: Wish) -> Answer:
@@ -259,7 +256,7 @@ def _next_message(facts: CoachFacts, wish: Wish) -> Answer:
 
 def _know(facts: CoachFacts, wish: Wish) -> Answer:
     name = _name_of(facts)
-    lines = [line for line in facts.memory.preferences if not line.startswith(_GOES_BY)]
+    lines = [line for line in facts.memory.preferences if not line.startswith(GOES_BY)]
     parts = [f"You go by {name}."] if name else []
     if lines:
         parts.append("I remember:\n" + "\n".join(f"• {line}" for line in lines))

@@ -6,7 +6,6 @@ until the agent is idle waits for the end of a conversation. While the agent sle
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from nudge.attention.forward_schedule import upcoming
@@ -16,16 +15,15 @@ from nudge.attention.repeats import signature
 from nudge.attention.rules import CONVERSATION, Candidate, Defer, Kind
 from nudge.coach.answering import RULES, Answering
 from nudge.coach.fact_reader import FactReader
-from nudge.coach.judgment import DECISION_SCHEMA, READ_TWICE, Action, Decision, parse_decision
+from nudge.coach.judgment import READ_TWICE, Action, Decision, parse_decision
 from nudge.coach.messages import Ping, Pings
 from nudge.coach.person_reminders import BUTTONS
-from nudge.coach.prompts import Prompt, background_prompt, with_tasks
+from nudge.coach.prompts import Prompt, background_prompt
 from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339
-from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.firing import Firing, Settlement, batched
-from nudge.queue.inbox import LETTERS, Letter, Priority
+from nudge.queue.inbox import LETTERS, Letter, Priority, letter_key
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
@@ -33,7 +31,6 @@ from nudge.reminders.service import Reminders
 from nudge.reminders.text import counted
 from nudge.spending.lifecycle import AsleepError
 
-ANSWER_TOKENS = 400
 LOOK_AGAIN = HOUR
 """After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
 
@@ -80,7 +77,7 @@ class Background:
                     settlement.outcome(Result.SKIPPED, "There was nothing left to read.")
             return
         letter = letters[0]
-        firing.stands_for(f"letter:{letter.id}", letter.created_at)
+        firing.stands_for(letter_key(letter.id, letter.count), letter.created_at)
         wait = await self._wait(agent, letter, now)
         if wait is not None:
             await self._put_off(firing, wait)
@@ -94,7 +91,7 @@ class Background:
             await self._put_off(firing, max(until, Instant(now + MINUTE)))
             return
         async with firing.settle() as settlement:
-            await self._store.letters.mark_read(letter.id, now)
+            await self._store.letters.mark_read(letter.id, now, count=letter.count)
             said = decision.message or (SKIP if decision.action is Action.OK else text)
             await self._reminders.agent_replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)
@@ -139,24 +136,9 @@ class Background:
             task = counted(letter.body, letter.count)
             return background_prompt(self._facts.texts(agent), task, preamble, now, targets)
 
-        def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
-            asked = prompt() if read is None else with_tasks(prompt(), read)
-            return ModelRequest(
-                Purpose.HEARTBEAT,
-                "",
-                (cached(asked.system),),
-                (user(asked.message),),
-                ANSWER_TOKENS,
-                schema=DECISION_SCHEMA,
-                attempt_id=f"{agent}:letter:{letter.id}:{letter.count}:{now}{'' if read is None else ':read'}",
-            )
-
         facts = await self._facts.for_heartbeat(agent, now, task=letter.body)
-        answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
-        wanted = parse_decision(answer.content, now)
-        if wanted.action is Action.READ:
-            read = await self._facts.tasks(agent, wanted.refs, now)
-            answer = await self._answering.answer(agent, facts, lambda: ask(read), now, waited_for=False)
+        attempt = f"{agent}:letter:{letter.id}:{letter.count}:{now}"
+        answer = await self._answering.judgment(agent, facts, prompt, self._facts.tasks, attempt, now)
         return parse_decision(answer.content, now), answer.text, answer.model != RULES
 
     async def _speak(self, settlement: Settlement, letter: Letter, decision: Decision, now: Instant) -> None:

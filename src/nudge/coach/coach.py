@@ -29,6 +29,8 @@ from nudge.coach.inbound import Intake, Listener
 from nudge.coach.messages import REPLY, Pings, Replies
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
+from nudge.coach.onboarding import KIND as FIRST
+from nudge.coach.onboarding_talk import OnboardingTalk
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
@@ -41,6 +43,7 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.coach.tools import Tools
 from nudge.coach.wishes import carry_out
 from nudge.instants import Instant
+from nudge.palette import state_words
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS
@@ -110,6 +113,9 @@ class Coach:
         self.conversation = Conversation(
             store, talk, self.replies, self.changes, self.review, partial(carry_out, self), options.help_lines
         )
+        self.onboarding = OnboardingTalk(
+            store, documents, self.facts, self.replies, self.changes, self.conversation.turn
+        )
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 
@@ -127,6 +133,7 @@ class Coach:
         """Who handles which kind of timer."""
         return {
             TURN: as_turn(self.store, self._clock, self.conversation.turn),
+            FIRST: as_turn(self.store, self._clock, self.onboarding.turn),
             commands.KIND: as_turn(self.store, self._clock, self.commands.turn),
             LETTERS: as_turn(self.store, self._clock, self.background.run),
             TIMEOUT: self.review.timed_out,
@@ -185,4 +192,4 @@ class Coach:
         if self._spending is None:
             return "I answer by simple rules here, without a paid model, so there's nothing to spend."
         status = await self._spending.state(agent, now)
-        return f"{status.text} ({status.state.value.replace('_', ' ')})."
+        return f"{status.text} ({state_words(status.state)})."

@@ -7,7 +7,6 @@ anything has changed since the last judgment at all.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +21,6 @@ from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachFacts
 from nudge.coach.housekeeping import alive_timer
 from nudge.coach.judgment import (
-    DECISION_SCHEMA,
     READ_TWICE,
     Action,
     Decision,
@@ -36,12 +34,11 @@ from nudge.coach.messages import Ping, Pings
 from nudge.coach.notices import Notices
 from nudge.coach.outside import Outside
 from nudge.coach.person_reminders import BUTTONS
-from nudge.coach.prompts import Prompt, ago, clip, heartbeat_prompt, with_tasks
+from nudge.coach.prompts import Prompt, ago, clip, heartbeat_prompt
 from nudge.coach.store import CoachStore
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
 from nudge.instants import Instant, rfc3339
-from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
@@ -52,7 +49,6 @@ log = logging.getLogger("nudge.heartbeat")
 
 KIND = "heartbeat"
 JUDGMENT: Record[Judgment] = Record("heartbeat.judgment", Judgment.from_json, Judgment.to_json)
-ANSWER_TOKENS = 400
 MOST_LINES = 30
 PREAMBLE_CAP = 900
 """Lines of the schedule, and tokens of all that is said about pings: a heartbeat has 4,000 for everything."""
@@ -154,24 +150,9 @@ class Heartbeat:
             told = clip(preamble, PREAMBLE_CAP)
             return heartbeat_prompt(documents, facts, preamble=told)
 
-        def ask(read: Mapping[str, str] | None = None) -> ModelRequest:
-            asked = prompt() if read is None else with_tasks(prompt(), read)
-            return ModelRequest(
-                Purpose.HEARTBEAT,
-                "",
-                (cached(asked.system),),
-                (user(asked.message),),
-                ANSWER_TOKENS,
-                schema=DECISION_SCHEMA,
-                attempt_id=f"{agent}:{KIND}:{firing.timer.slot_at}:{now}{'' if read is None else ':read'}",
-            )
-
+        attempt = f"{agent}:{KIND}:{firing.timer.slot_at}:{now}"
         try:
-            answer = await self._answering.answer(agent, facts, ask, now, waited_for=False)
-            wanted = parse_decision(answer.content, now)
-            if wanted.action is Action.READ:
-                read = await self._facts.tasks(agent, wanted.refs, now)
-                answer = await self._answering.answer(agent, facts, lambda: ask(read), now, waited_for=False)
+            answer = await self._answering.judgment(agent, facts, prompt, self._facts.tasks, attempt, now)
         except (StoreError, LostLeaseError):
             raise
         except BudgetExhaustedError as error:

@@ -12,6 +12,8 @@ from nudge.coach.goals import Goal, lines_of
 from nudge.text import short
 
 PREFERENCES = "Preferences"
+GOES_BY = "Goes by"
+"""How Preferences say what to call the person."""
 COMMITMENTS = "Active Commitments"
 PATTERNS = "Observed Patterns"
 CONTEXT = "Recent Context"

@@ -308,7 +308,8 @@ def _no_database(subject: Subject, database: Path, *, running: bool) -> Finding:
 def _examine_sqlite(path: Path, copies: Path) -> Finding:
     from nudge.inline import run_inline
     from nudge.stores.salvage import wal_is_damaged
-    from nudge.stores.sqlite import SqliteDatabase, examine_file
+    from nudge.stores.sqlite import SqliteDatabase
+    from nudge.stores.sqlite_file import examine_file
     from nudge.stores.store import SqlStore
 
     if is_emptied(path, copies):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import socket
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,7 @@ from nudge.errors import DaemonUnreachableError, NotFoundError, NudgeError, Usag
 from nudge.home.folder import foreign
 
 if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
 
 class _NobodyError(DaemonUnreachableError):
@@ -22,29 +22,39 @@ class _NobodyError(DaemonUnreachableError):
 
 def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:
     """One request, one JSON answer."""
+    received = b""
+    with _reaching(path), socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout)
+        connection.connect(str(path))
+        connection.sendall(_request(method, route, body))
+        while chunk := connection.recv(65_536):
+            received += chunk
+    return _answer(received)
+
+
+def _request(method: str, route: str, body: dict[str, Any] | None) -> bytes:
     content = json.dumps(body).encode() if body is not None else b""
     head = f"{method} {route} HTTP/1.1\r\nHost: nudge\r\nConnection: close\r\nContent-Length: {len(content)}\r\n"
     if content:
         head += "Content-Type: application/json\r\n"
-    received = b""
+    return head.encode() + b"\r\n" + content
+
+
+@contextmanager
+def _reaching(path: Path) -> Iterator[None]:
+    """Says in our words why the daemon at this socket cannot be reached."""
+    if foreign(path.parent):
+        raise DaemonUnreachableError(
+            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
+        )
     try:
-        if foreign(path.parent):
-            raise DaemonUnreachableError(
-                f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
-            )
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-            connection.settimeout(timeout)
-            connection.connect(str(path))
-            connection.sendall(head.encode() + b"\r\n" + content)
-            while chunk := connection.recv(65_536):
-                received += chunk
+        yield
     except TimeoutError:
         raise DaemonUnreachableError(
             "The daemon does not answer.", next_step="Try again in a moment, or run 'nudge stop'."
         ) from None
     except OSError:
         raise _NobodyError(next_step="Start it with 'nudge run'.") from None
-    return _answer(received)
 
 
 def refusal(code: int, answer: Any) -> NudgeError:
@@ -82,32 +92,24 @@ async def ask(path: Path, route: str, body: dict[str, Any], *, patience: float =
     """The same as `call` for whoever must not wait in the meantime: POST, one JSON answer."""
     import asyncio
 
-    content = json.dumps(body).encode()
-    head = f"POST {route} HTTP/1.1\r\nHost: nudge\r\nConnection: close\r\nContent-Type: application/json\r\n"
-    try:
+    with _reaching(path):
         async with asyncio.timeout(patience):
-            reader, writer = await _opened(path)
+            reader, writer = await asyncio.open_unix_connection(str(path))
             try:
-                writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+                writer.write(_request("POST", route, body))
                 received = await reader.read(-1)
             finally:
                 writer.close()
-    except TimeoutError:
-        raise DaemonUnreachableError(
-            "The daemon does not answer.", next_step="Try again in a moment, or run 'nudge stop'."
-        ) from None
-    except OSError:
-        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
     return _answer(received)
 
 
 async def events(path: Path, after: str | None = None) -> AsyncIterator[bytes]:
     """The daemon's events as it sends them, from behind a place or from now on, until it ends or is gone."""
+    import asyncio
+
     place = f"Last-Event-ID: {after}\r\n" if after else ""
-    try:
-        reader, writer = await _opened(path)
-    except OSError:
-        raise _NobodyError(next_step="Start it with 'nudge run'.") from None
+    with _reaching(path):
+        reader, writer = await asyncio.open_unix_connection(str(path), limit=2**20)
     try:
         writer.write(f"GET /events HTTP/1.1\r\nHost: nudge\r\n{place}Connection: close\r\n\r\n".encode())
         header = await reader.readuntil(b"\r\n\r\n")
@@ -119,16 +121,6 @@ async def events(path: Path, after: str | None = None) -> AsyncIterator[bytes]:
         return
     finally:
         writer.close()
-
-
-async def _opened(path: Path) -> tuple[StreamReader, StreamWriter]:
-    import asyncio
-
-    if foreign(path.parent):
-        raise DaemonUnreachableError(
-            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
-        )
-    return await asyncio.open_unix_connection(str(path), limit=2**20)
 
 
 def _refused(received: bytes) -> NudgeError:

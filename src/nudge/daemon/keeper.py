@@ -13,7 +13,8 @@ from nudge.daemon.rescue import copy_database
 from nudge.errors import StoreDamagedError, StoreError
 from nudge.home.private_files import make_folder
 from nudge.queue.outcomes import FeedLine
-from nudge.stores.sqlite import SqliteDatabase, examine_file
+from nudge.stores.sqlite import SqliteDatabase
+from nudge.stores.sqlite_file import examine_file
 
 log = logging.getLogger("nudge.database")
 

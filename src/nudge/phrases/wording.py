@@ -73,7 +73,7 @@ class Row:
     needs: tuple[frozenset[str], ...]
 
 
-_SHORT: Final = {
+_TOGETHER: Final[dict[str, tuple[str, ...]]] = {
     f"{word}{mark}{end}": (word, full)
     for words, end, full in (
         ("what who when where how it that there here name time he she", "s", "is"),
@@ -88,17 +88,20 @@ _SHORT: Final = {
     for mark in ("'", "")
     if mark or f"{word}{end}" not in ("its", "heres", "ill", "id", "well", "were", "hes", "shes", "names", "times")
 }
-_SHORT |= {
+_SHORT: Final[dict[str, tuple[str, ...]]] = {
+    **_TOGETHER,
     "gimme": ("give", "me"),
     "lemme": ("let", "me"),
     "gotta": ("got", "to"),
     "wanna": ("want", "to"),
     "u": ("you",),
     "ur": ("your",),
-}
-_SHORT |= {
-    word.replace("'", ""): (word,)
-    for word in ("don't", "didn't", "doesn't", "isn't", "aren't", "haven't", "hasn't", "won't", "wouldn't", "couldn't")
+    "dont": ("don't",),
+    "didnt": ("didn't",),
+    "doesnt": ("doesn't",),
+    "isnt": ("isn't",),
+    "havent": ("haven't",),
+    "wont": ("won't",),
 }
 """What is written together or cut short, as the words it is."""
 

@@ -7,6 +7,7 @@ through these tables, so that they know the same fields and refuse the same mist
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -48,7 +49,7 @@ class FieldPart(Enum):
     STATE = "state"
 
 
-class FieldKind(Generic[T]):
+class FieldKind(ABC, Generic[T]):
     """What a field can hold. Flags, YAML and JSON give plain values, which `read` takes all alike."""
 
     what: str = ""
@@ -57,8 +58,8 @@ class FieldKind(Generic[T]):
     python: type = str
     """What a flag gives it."""
 
-    def read(self, value: Any) -> T:
-        raise NotImplementedError
+    @abstractmethod
+    def read(self, value: Any) -> T: ...
 
     def write(self, value: T, zone: ZoneInfo) -> Any:
         """As JSON. `zone` is the reminder's, for times."""

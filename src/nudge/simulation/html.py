@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from nudge.palette import css
 from nudge.simulation.chart import day_chart, hour_chart, legend, safe
 from nudge.simulation.summary import Summary, summarise
 from nudge.simulation.text import day_lines, dollars, heading, summary_lines
 from nudge.simulation.timeline import Timeline, days_of
 
-STYLE = """
-:root {
-  color-scheme: light dark;
-  --page: #f7f7f4; --card: #ffffff; --ink: #16181d; --soft: #5b616e; --faint: #9298a5;
-  --line: #e4e4de; --grid: #efefea;
-  --quiet: #ececf3; --bucket: #c9d6ea; --bucket-line: #7f9cc9;
-  --briefing: #2a6fdb; --heartbeat: #e2692d; --reminder: #12956a; --notice: #7a55c7; --said: #6b7280;
-  --green: #2e9e5b; --yellow: #c98a06; --red: #cf3d3d;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --page: #131519; --card: #1b1e24; --ink: #eceef2; --soft: #a4abb8; --faint: #717988;
-    --line: #2c313a; --grid: #242830;
-    --quiet: #232533; --bucket: #2d3f5c; --bucket-line: #6f94cf;
-    --briefing: #6aa5ff; --heartbeat: #ff9a5c; --reminder: #3fcf9b; --notice: #b398f2; --said: #a4abb8;
-    --green: #4bc27c; --yellow: #e3b341; --red: #f07070;
-  }
-}
+STYLE = (
+    css()
+    + """
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--ink);
   font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif; }
@@ -73,6 +59,7 @@ pre { margin: 0 0 12px; overflow-x: auto; font: 12.5px/1.55 ui-monospace, "SF Mo
 footer { color: var(--faint); font-size: 13px; }
 @media print { body { background: none; } .card, .tile { break-inside: avoid; } }
 """
+)
 
 
 def page(timeline: Timeline) -> str:
@@ -122,6 +109,20 @@ def page(timeline: Timeline) -> str:
 
 
 def _tiles(summary: Summary, timeline: Timeline) -> Iterator[str]:
+    if timeline.plan.works:
+        yield _tile(f"{summary.tasks_finished} of {summary.said}", "tasks finished")
+    else:
+        yield from _message_tiles(summary)
+    yield _tile(f"{sum(summary.calls.values()):,}", "model calls")
+    if timeline.plan.model == "offline":
+        yield _tile(f"≈ {dollars(summary.monthly_would_cost)}", "a month with a model (estimate); by rules nothing")
+    elif timeline.plan.model == "scripted":
+        yield _tile(f"≈ {dollars(summary.monthly_cost)}", "a month (estimate from prompt sizes)")
+    else:
+        yield _tile(dollars(summary.monthly_cost), "a month at this rate")
+
+
+def _message_tiles(summary: Summary) -> Iterator[str]:
     yield _tile(f"{summary.messages_a_day:.1f}", "messages a day")
     bad = summary.quiet_violations > 0
     yield _tile(str(summary.quiet_violations), "quiet-hour violations", "bad" if bad else "good")
@@ -132,13 +133,6 @@ def _tiles(summary: Summary, timeline: Timeline) -> Iterator[str]:
     if summary.reserved:
         broken = summary.reserve_kept < summary.reserved
         yield _tile(f"{summary.reserve_kept} of {summary.reserved}", "reserves kept", "bad" if broken else "good")
-    yield _tile(f"{sum(summary.calls.values()):,}", "model calls")
-    if timeline.plan.model == "offline":
-        yield _tile(f"≈ {dollars(summary.monthly_would_cost)}", "a month with a model (estimate); by rules nothing")
-    elif timeline.plan.model == "scripted":
-        yield _tile(f"≈ {dollars(summary.monthly_cost)}", "a month (estimate from prompt sizes)")
-    else:
-        yield _tile(dollars(summary.monthly_cost), "a month at this rate")
 
 
 def _tile(value: str, name: str, style: str = "") -> str:

@@ -181,8 +181,9 @@ class PostgresDatabase:
         return rows[0] if rows else None
 
     async def run(self, block: str, params: Mapping[str, Any]) -> int:
-        async with self.transaction():
-            return (await self._write(block, params)).rowcount
+        if self._current() is None:
+            return (await self._alone(block, params))[0]
+        return (await self._write(block, params)).rowcount
 
     async def run_surely(self, block: str, params: Mapping[str, Any]) -> None:
         mine = self._current()
@@ -193,54 +194,64 @@ class PostgresDatabase:
             await mine.surely(self._blocks[block], params)
 
     async def all_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[Sequence[Row]]:
-        found: list[Sequence[Row]] = []
         if not params:
-            return found
-        async with self.transaction():
-            mine = self._current()
-            assert mine is not None
-            with _translation():
-                await mine.catch_up()
-                cursor = mine.connection.cursor()
-                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
-                while True:
-                    found.append(await cursor.fetchall())
-                    if not cursor.nextset():
-                        break
+            return []
+        async with self._at_once(block, params, probed=False) as cursor:
+            found: list[Sequence[Row]] = [await cursor.fetchall()]
+            while cursor.nextset():
+                found.append(await cursor.fetchall())
         return found
 
     async def run_each(self, block: str, params: Sequence[Mapping[str, Any]]) -> list[int]:
-        changed: list[int] = []
+        async with self._at_once(block, params) as cursor:
+            changed = [cursor.rowcount] if params else []
+            while params and cursor.nextset():
+                changed.append(cursor.rowcount)
+        return changed
+
+    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
+        async with self._at_once(block, params, returning=False):
+            pass
+
+    @asynccontextmanager
+    async def _at_once(
+        self, block: str, params: Sequence[Mapping[str, Any]], *, returning: bool = True, probed: bool = True
+    ) -> AsyncIterator[psycopg.AsyncCursor[Row]]:
+        """One statement with many parameters, in one round trip; with `returning` the cursor stands at the first
+        result."""
         async with self.transaction():
             mine = self._current()
             assert mine is not None
-            if self.probe:
+            if self.probe and probed:
                 self.probe(block)
             with _translation():
                 await mine.catch_up()
                 cursor = mine.connection.cursor()
-                await cursor.executemany(self._blocks[block], params, returning=True)  # all in one round trip
-                while params:
-                    changed.append(cursor.rowcount)
-                    if not cursor.nextset():
-                        break
-        return changed
-
-    async def run_many(self, block: str, params: Sequence[Mapping[str, Any]]) -> None:
-        async with self.transaction():
-            mine = self._current()
-            assert mine is not None
-            if self.probe:
-                self.probe(block)
-            with _translation():
-                await mine.catch_up()
-                await mine.connection.cursor().executemany(self._blocks[block], params)
+                await cursor.executemany(self._blocks[block], params, returning=returning)
+                yield cursor
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
-        async with self.transaction():
+        if self._current() is None:
+            row = (await self._alone(block, params))[1]
+        else:
             row = await (await self._write(block, params)).fetchone()
-            assert row is not None
-            return row
+        assert row is not None
+        return row
+
+    async def _alone(self, block: str, params: Mapping[str, Any]) -> tuple[int, Row | None]:
+        """A statement that is a transaction of its own: one round trip instead of three."""
+        for step in (block, "commit"):
+            if self.probe:
+                self.probe(step)
+        with _translation():
+            async with self._pool.connection() as connection:
+                cursor = await self._executed(connection, block, params)
+                changed, row = cursor.rowcount, await cursor.fetchone() if cursor.description else None
+        if self.probe:
+            self.probe("committed")
+        if self.on_commit:
+            self.on_commit()
+        return changed, row
 
     async def _write(self, block: str, params: Mapping[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
         mine = self._current()

@@ -20,7 +20,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
-import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -29,17 +28,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from nudge.database import NothingChangedError, Probe, Row, storable
-from nudge.errors import StoreDamagedError, StoreError, StoreFullError, StoreGoneError, StoreNewerError
-from nudge.stores.blocks import latest_version, migrations, sqlite_blocks, statements
+from nudge.errors import StoreDamagedError, StoreError, StoreGoneError
+from nudge.stores.blocks import sqlite_blocks
+from nudge.stores.sqlite_file import connected, identity, make_private, migrate, reader, sync, translated
 
 if TYPE_CHECKING:
     import asyncio
 
-_BUSY_SECONDS = 10.0
 _LARGEST_GROUP = 128
 """More transactions than this do not share a commit: the first of them must not wait too long."""
 _WENT_ON = "A transaction went on after an error inside it."
-_SERIAL = "INTEGER PRIMARY KEY AUTOINCREMENT"
 
 
 class _Transaction:
@@ -74,7 +72,7 @@ class SqliteDatabase:
         self.on_trouble: Callable[[StoreError], None] | None = None
         """Told of a damaged or replaced file, which only a new start can help."""
         self.on_put_back: Callable[[], None] | None = None
-        self._identity = _identity(path)
+        self._identity = identity(path)
         self._log_identity: tuple[int, int] | None = None
         self._connection = connection
         self._blocks = sqlite_blocks()
@@ -88,51 +86,18 @@ class SqliteDatabase:
     def open(cls, path: str) -> SqliteDatabase:
         """Open or create the file and bring its schema up to date. ":memory:" is a database that nobody else sees."""
         if path != ":memory:":
-            _make_private(path)
-        connection = _connected(path)
+            make_private(path)
+        connection = connected(path)
         try:
             database = cls(connection, path)
-            database._migrate()
-            database._log_identity = _identity(f"{path}-wal")
+            migrate(connection, path)
+            database._log_identity = identity(f"{path}-wal")
         except BaseException as error:
             connection.close()
             if isinstance(error, sqlite3.Error):
-                raise _translated(error, path) from error
+                raise translated(error, path) from error
             raise
         return database
-
-    def _migrate(self) -> None:
-        code = latest_version()
-        if self._version() == code:
-            return
-        connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")  # two processes that start at once: the second waits, then finds it done
-        try:
-            connection.execute(self._blocks["schema_create"])
-            version = self._version()
-            if version > code:
-                raise StoreNewerError(
-                    f"The database {self.path} was written by a newer nudge (schema {version}; this one knows {code}).",
-                    next_step="Update nudge, or start with another NUDGE_HOME.",
-                )
-            for number, name, script in migrations()[version:]:
-                for statement in statements(script, "sqlite"):
-                    connection.execute(statement.replace("{serial}", _SERIAL))
-                connection.execute(self._blocks["schema_record"], {"version": number, "name": name})
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-    def _version(self) -> int:
-        try:
-            row = self._connection.execute(self._blocks["schema_version"]).fetchone()
-        except sqlite3.OperationalError as error:
-            if "no such table" in str(error):
-                return 0
-            raise
-        return int(row["version"])
 
     async def all(self, block: str, params: Mapping[str, Any]) -> Sequence[Row]:
         if self._open is None and self._group is None:
@@ -151,7 +116,7 @@ class SqliteDatabase:
                 self._commit(self._group)
             return self._fetched(block, params, self._connection)
         if self._readers is None:
-            self._readers = _reader(self.path)
+            self._readers = reader(self.path)
         return self._fetched(block, params, self._readers)
 
     def _fetched(self, block: str, params: Mapping[str, Any], connection: sqlite3.Connection) -> Sequence[Row]:
@@ -405,16 +370,16 @@ class SqliteDatabase:
             raise self._refused(error) from error
 
     def _refused(self, error: sqlite3.Error) -> StoreError:
-        refusal = _translated(error, self.path)
+        refusal = translated(error, self.path)
         if isinstance(refusal, StoreDamagedError) and self.on_trouble is not None:
             self.on_trouble(refusal)
         return refusal
 
     def _is_gone(self) -> bool:
-        return self._identity is not None and _identity(self.path) != self._identity
+        return self._identity is not None and identity(self.path) != self._identity
 
     def _gone_error(self) -> StoreGoneError:
-        what = "was removed" if _identity(self.path) is None else "was replaced"
+        what = "was removed" if identity(self.path) is None else "was replaced"
         return StoreGoneError(
             f"The database {self.path} {what} while it was in use. The last change may be lost.",
             next_step="Look whether it is there, and do it again.",
@@ -424,7 +389,7 @@ class SqliteDatabase:
         """Before anything is read or written: nothing may go into a file that nobody can open any more."""
         if not self._is_gone():
             return
-        if self.keeps and _identity(self.path) is None:
+        if self.keeps and identity(self.path) is None:
             self._put_back()
             return
         error = self._gone_error()
@@ -444,8 +409,8 @@ class SqliteDatabase:
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
             os.link(whole, path)  # never over a file that somebody has put there meanwhile
             whole.unlink()
-            _sync(path.parent)
-            connection = _connected(self.path)
+            sync(path.parent)
+            connection = connected(self.path)
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
                 f"The database {self.path} was removed and cannot be written again ({error}).",
@@ -456,15 +421,15 @@ class SqliteDatabase:
             self._readers = None
         self._connection.close()
         self._connection = connection
-        self._identity = _identity(self.path)
-        self._log_identity = _identity(f"{self.path}-wal")
+        self._identity = identity(self.path)
+        self._log_identity = identity(f"{self.path}-wal")
         if self.on_put_back is not None:
             self.on_put_back()
 
     def leave(self, target: Path) -> None:
         """Another file is in our place: keep ours as `target`, and take our write-ahead log away from the new one."""
         self.copy_to(target)
-        if _identity(f"{self.path}-wal") == self._log_identity:
+        if identity(f"{self.path}-wal") == self._log_identity:
             for suffix in ("-wal", "-shm"):
                 Path(self.path + suffix).unlink(missing_ok=True)
 
@@ -472,14 +437,14 @@ class SqliteDatabase:
         """Everything that is committed, as one file."""
         for suffix in ("", "-wal", "-shm", "-journal"):
             target.with_name(target.name + suffix).unlink(missing_ok=True)
-        _make_private(str(target))
+        make_private(str(target))
         copy = sqlite3.connect(target)
         try:
             self._connection.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")
         finally:
             copy.close()
-        _sync(target)
+        sync(target)
 
     async def _turn(self) -> None:
         """Wait until no other task has a transaction open."""
@@ -530,107 +495,3 @@ def _tell(group: _Group, error: StoreError | None) -> None:
                 waiting.set_result(None)
             else:
                 waiting.set_exception(error)
-
-
-def examine_file(path: str) -> None:
-    """Read the whole file, beside whoever uses it; raise StoreDamagedError if it is damaged inside."""
-    connection = _reader(path)
-    try:
-        verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    except sqlite3.Error as error:
-        raise _translated(error, path) from error
-    finally:
-        connection.close()
-    if verdict != "ok":
-        raise _damaged(path, " ".join(verdict.split()))
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    """Which file the path leads to; None where there is none."""
-    try:
-        found = os.stat(path)  # noqa: PTH116  (before every statement: a Path takes three times as long)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _connected(path: str) -> sqlite3.Connection:
-    """The connection that writes. What is deleted is overwritten, so that no free page tells of it."""
-    connection: sqlite3.Connection | None = None
-    try:
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=256)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA foreign_keys = ON")
-        if path != ":memory:":
-            _write_ahead_log(connection)
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-    except BaseException as error:
-        if connection is not None:
-            connection.close()
-        if isinstance(error, sqlite3.Error):
-            raise _translated(error, path) from error
-        raise
-    return connection
-
-
-def _reader(path: str) -> sqlite3.Connection:
-    """A second connection for reads: it sees what has been committed and nothing else."""
-    try:
-        connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, cached_statements=64)
-        connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA query_only = ON")
-    except sqlite3.Error as error:
-        raise _translated(error, path) from error
-    return connection
-
-
-def _make_private(path: str) -> None:
-    """A file that is not there yet is made for its owner alone, and SQLite makes those beside it alike. What is wrong
-    with the path, SQLite says."""
-    with suppress(OSError):
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-
-
-def _write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Switch to WAL. The switch needs the file for itself and does not wait for it on its own."""
-    for attempt in range(100):
-        try:
-            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                connection.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or attempt == 99:
-                raise
-            time.sleep(0.02)
-
-
-def _damaged(path: str, how: str) -> StoreDamagedError:
-    return StoreDamagedError(
-        f"The database {path} is damaged ({how}).",
-        next_step="Run 'nudge doctor --fix', or start nudge: the file is kept, and what can be read is recovered.",
-    )
-
-
-def _translated(error: sqlite3.Error, path: str) -> StoreError:
-    text = str(error)
-    if "not a database" in text or "malformed" in text:
-        return _damaged(path, text)
-    if "full" in text:
-        return StoreFullError(f"There is no room left to write {path}.", next_step="Free some space; nothing was lost.")
-    if "unable to open" in text or "readonly" in text:
-        return StoreError(
-            f"The database {path} cannot be written ({text}).",
-            next_step=f"Check that {Path(path).parent} exists and is yours.",
-        )
-    if "locked" in text:
-        return StoreError(f"Another process keeps {path} locked.", next_step="Try again in a moment.")
-    return StoreError(f"The database {path} refused: {text}.")

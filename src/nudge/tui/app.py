@@ -12,16 +12,20 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.screen import ModalScreen
+from textual.theme import Theme
 from textual.widgets import DataTable, Footer, Input, Label, RichLog, Static
 
 from nudge.clock import Clock
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, as_instant, rfc3339
+from nudge.palette import DARK, Tone
 from nudge.tui import view
 from nudge.tui.client import Event, Surface
 
 MOST_LINES = 500
 RETRY_SECONDS = 2.0
+WIDE = 140
+"""From this many columns on, the lists stand side by side."""
 
 KEYS = """\
 Enter     why: what happened to the selected line
@@ -139,18 +143,40 @@ class AskScreen(ModalScreen[str]):
         self.dismiss("")
 
 
+LOOK = Theme(
+    name="nudge",
+    primary=DARK["briefing"],
+    secondary=DARK["notice"],
+    accent=DARK["focus"],
+    foreground=DARK["ink"],
+    background=DARK["page"],
+    surface=DARK["card"],
+    panel=DARK["grid"],
+    success=DARK[Tone.GOOD],
+    warning=DARK[Tone.WARN],
+    error=DARK[Tone.BAD],
+)
+
+
 class NudgeTui(App[None]):
     TITLE = "nudge"
     ENABLE_COMMAND_PALETTE = False
     CSS = """
-    #banner { background: $error; color: $text; padding: 0 1; display: none; }
+    #banner { background: $error; color: $background; padding: 0 1; display: none; }
     #banner.on { display: block; }
+    #agents, #session, #upcoming, #feed { border: round $primary; height: 100%; }
+    #agents, #feed { width: 3fr; }
+    #session, #upcoming { width: 2fr; }
+    #session, #feed { padding: 0 1; }
     #top { height: 40%; }
-    #agents { width: 3fr; height: 100%; border: round $primary; }
-    #session { width: 2fr; height: 100%; border: round $primary; padding: 0 1; }
     #middle { height: 1fr; }
-    #upcoming { width: 2fr; height: 100%; border: round $primary; }
-    #feed { width: 3fr; height: 100%; border: round $primary; padding: 0 1; }
+    .-narrow #top, .-narrow #middle { layout: vertical; }
+    .-narrow #top { height: auto; max-height: 50%; }
+    .-narrow #agents, .-narrow #session, .-narrow #upcoming, .-narrow #feed { width: 100%; }
+    .-narrow #agents { height: auto; max-height: 8; }
+    .-narrow #session { height: auto; max-height: 5; }
+    .-narrow #upcoming { height: 2fr; }
+    .-narrow #feed { height: 3fr; }
     #status { padding: 0 1; color: $text-muted; }
     #filter { display: none; }
     #filter.on { display: block; }
@@ -175,6 +201,8 @@ class NudgeTui(App[None]):
 
     def __init__(self, surface: Surface, clock: Clock) -> None:
         super().__init__()
+        self.register_theme(LOOK)
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]
         self._surface = surface
         self._clock = clock
         self._agents: dict[str, dict[str, Any]] = {}
@@ -204,6 +232,7 @@ class NudgeTui(App[None]):
         yield Footer()
 
     def on_mount(self) -> None:
+        self.theme = LOOK.name
         for name, columns in (("agents", 4), ("upcoming", 4)):
             table = self.query_one(f"#{name}", DataTable)
             table.add_columns(*("" for _ in range(columns)))
@@ -225,7 +254,7 @@ class NudgeTui(App[None]):
                         break
                     await self.take(event)
             except NudgeError as error:
-                self.query_one("#status", Static).update(Text(f"{error} Retrying.", style="red"))
+                self.query_one("#status", Static).update(Text(f"{error} Retrying.", style=DARK[Tone.BAD]))
             await self._clock.sleep(RETRY_SECONDS)
 
     async def load(self) -> None:

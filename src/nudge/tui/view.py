@@ -8,24 +8,16 @@ from typing import Any
 
 from rich.text import Text
 
+from nudge.palette import DARK, Tone, state_words, tone_of
 from nudge.text import plain
 
 Json = Mapping[str, Any]
 
-COLOURS = {"green": "green", "yellow": "yellow", "red": "red"}
-STATES = {"awake": "awake", "winding_down": "winding down", "asleep": "asleep", "budget_exceeded": "exceeded"}
-RESULTS = {
-    "fired": "green",
-    "fired-late": "yellow",
-    "silent": "bright_black",
-    "skipped": "bright_black",
-    "suppressed": "bright_black",
-    "deferred": "cyan",
-    "missed": "red",
-    "failed": "red",
-    "unknown": "red",
-}
 METER = 10
+
+
+def style_of(state: str) -> str:
+    return DARK[tone_of(state)]
 
 
 def clock(stamp: str | None, now: str) -> str:
@@ -58,22 +50,19 @@ def meter(spending: Json, width: int = METER) -> Text:
     """The bar and its words: "████░░░░░░ Budget: 47% used"."""
     percent = int(spending.get("percent") or 0)
     full = min(width, round(percent * width / 100))
-    style = COLOURS.get(str(spending.get("colour")), "")
-    return Text.assemble(("█" * full, style), ("░" * (width - full), "bright_black"), f" {spending.get('text', '')}")
+    style = style_of(str(spending.get("colour")))
+    return Text.assemble(("█" * full, style), ("░" * (width - full), DARK[Tone.SOFT]), f" {spending.get('text', '')}")
 
 
 def state(spending: Json, now: str) -> str:
     """The spending state in words, with the time it ends."""
-    word = STATES.get(str(spending.get("state")), str(spending.get("state")))
-    if spending.get("state") in ("asleep", "budget_exceeded"):
-        return f"{word} until {clock(spending.get('refresh_at'), now)}"
-    return word
+    return state_words(str(spending.get("state")), clock(spending.get("refresh_at"), now))
 
 
 def agent_row(agent: Json, now: str) -> tuple[Text, ...]:
     spending = agent["spending"]
     unread = f"{agent['unread']} unread" if agent.get("unread") else ""
-    return Text(str(agent["name"]), style="bold"), Text(state(spending, now)), meter(spending), Text(unread)
+    return Text(str(agent["name"]), style="bold"), meter(spending), Text(state(spending, now)), Text(unread)
 
 
 def bucket(agents: Sequence[Json]) -> str:
@@ -109,7 +98,7 @@ def feed_line(event: Json, now: str) -> Text:
     if event.get("type") == "outcome":
         result = str(event.get("result"))
         words = one_line(str(event.get("reason") or event.get("key")))
-        return Text.assemble(f"{when:<9} {event.get('agent', ''):<8} ", (result, RESULTS.get(result, "")), f" {words}")
+        return Text.assemble(f"{when:<9} {event.get('agent', ''):<8} ", (result, style_of(result)), f" {words}")
     return Text.assemble(f"{when:<9} {event.get('agent', ''):<8} ", (one_line(str(event.get("text", ""))), "bold"))
 
 
@@ -122,14 +111,14 @@ def matches(event: Json, words: str) -> bool:
 def session_lines(session: Json | None) -> list[Text]:
     """The running session: phase, tokens, what it does."""
     if session is None:
-        return [Text("No session is running.", style="bright_black")]
+        return [Text("No session is running.", style=DARK[Tone.SOFT])]
     tokens = f"{session.get('tokens', 0):,}"
     if session.get("max_tokens"):
         tokens += f" of {session['max_tokens']:,}"
     return [
         Text(f"{session['agent']}: {one_line(str(session['task']))}", style="bold"),
         Text(f"{session['status']} · {session.get('phase') or 'exploration'} · {tokens} tokens"),
-        Text(one_line(str(session.get("doing", ""))), style="cyan"),
+        Text(one_line(str(session.get("doing", ""))), style=DARK[Tone.INFO]),
     ]
 
 

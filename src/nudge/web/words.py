@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from nudge.palette import state_words
 from nudge.web.markup import Html, el
 
-STATES = {"awake": "awake", "winding_down": "winding down", "asleep": "asleep", "budget_exceeded": "budget exceeded"}
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
@@ -71,11 +72,8 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def state_of(agent: dict[str, Any], times: Times) -> str:
+def state_of(agent: Mapping[str, Any], times: Times) -> str:
     """What an agent does now, in the words of all surfaces."""
     spending = agent["spending"]
-    state = str(spending["state"])
-    word = STATES.get(state, state.replace("_", " "))
-    if state in ("asleep", "budget_exceeded"):
-        return f"{word} until {times.local(spending['refresh_at']):%H:%M}"
-    return word
+    until = spending["refresh_at"]
+    return state_words(str(spending["state"]), f"{times.local(until):%H:%M}" if until else None)

@@ -16,10 +16,11 @@ from typing import Any
 
 from nudge.channels.terminal_prompt import Prompt
 from nudge.cli.context import Context
-from nudge.cli.render import note, painted, shown
+from nudge.cli.render import note, shown
 from nudge.daemon.control_client import call
 from nudge.daemon.lock import holder_of
 from nudge.errors import DaemonUnreachableError, NudgeError
+from nudge.palette import Tone, painted
 from nudge.queue.channel import typed_buttons
 
 _WAIT_SECONDS = 5.0
@@ -52,6 +53,7 @@ class _Client:
         self._last = int(self._heard({})["last"])
         if self._prompt.interactive:
             note("You are talking to the running coach. /help lists commands; /quit or Ctrl-D leaves.")
+            call(self._socket, "POST", "/greet", {"again": True})
         try:
             return self._talk() if self._prompt.interactive else self._pipe()
         finally:
@@ -104,7 +106,7 @@ class _Client:
         self._last = max(self._last, int(heard["last"]))
         for message in heard["messages"]:
             first, *rest = str(message["text"]).splitlines() or [""]
-            clock = painted(str(message["at"])[11:16], "cyan", self._colour)
+            clock = painted(str(message["at"])[11:16], Tone.INFO, self._colour)
             lines = [f"{clock}  {first}", *(f"       {line}" for line in rest)]
             if message["buttons"]:
                 lines.append("       " + typed_buttons(message["buttons"]))

@@ -12,8 +12,9 @@ import time
 
 from nudge.cli.context import Context
 from nudge.cli.log_lines import Entry, Follow, call_entry, feed_entry, outcome_entry
-from nudge.cli.render import RESULT_COLOURS, clock_time, json_text, note, number_from, out, painted
+from nudge.cli.render import clock_time, json_text, note, number_from, out
 from nudge.instants import rfc3339
+from nudge.palette import painted, tone_of
 from nudge.queue.agents import Agents
 from nudge.stores.store import SqlStore
 from nudge.text import plain
@@ -69,5 +70,5 @@ def _print(entry: Entry, context: Context, as_json: bool) -> None:
         out(json_text({**entry.data, "at": rfc3339(entry.at, context.zone)}))
         return
     when = clock_time(entry.at, context.zone, context.now)
-    word = painted(f"{entry.word:<11}", RESULT_COLOURS.get(entry.word), context.colour)
+    word = painted(f"{entry.word:<11}", tone_of(entry.word), context.colour)
     out(f"{when:<17} {entry.agent:<10} {word} {plain(' '.join(entry.text.splitlines()))}")

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
 from nudge.cli.reminders_text import print_list, print_one, reminders_of
-from nudge.cli.render import RESULT_COLOURS, clock_time, how_many, note, out, out_json, painted
+from nudge.cli.render import clock_time, how_many, note, out, out_json
 from nudge.errors import NotFoundError
+from nudge.palette import painted, tone_of
 
 if TYPE_CHECKING:
     from nudge.reminders.conditions import Verdict
@@ -82,7 +83,7 @@ def show(args: argparse.Namespace) -> int:
     if last:
         out("  outcomes")
     for row in last:
-        word = painted(f"{row.result.value:<11}", RESULT_COLOURS.get(row.result.value), context.colour)
+        word = painted(f"{row.result.value:<11}", tone_of(row.result.value), context.colour)
         out(f"    {clock_time(row.slot_at, context.zone, context.now):<17}{word} {row.reason}".rstrip())
     return 0
 

@@ -6,13 +6,13 @@ import argparse
 import time
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, painted, table
-from nudge.cli.session_watch import COLOURS, Watch
+from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, table
+from nudge.cli.session_watch import Watch
 from nudge.clock import SystemClock
 from nudge.errors import NotFoundError
+from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
-from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question
 from nudge.worker.session_view import lines_of, public, status_line
 from nudge.worker.sessions import Sessions
@@ -21,7 +21,7 @@ _LOOK_SECONDS = 0.3
 
 
 def sessions_of(context: Context, store: SqlStore) -> Sessions:
-    return Sessions(store, SystemClock(), RunOptions(context.config.worker.limits))
+    return Sessions(store, SystemClock(), context.config.worker.run_options)
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +87,7 @@ def show(args: argparse.Namespace) -> int:
     out()
     for message in messages:
         for kind, line in lines_of(message):
-            out(painted(line, COLOURS[kind], context.colour))
+            out(painted(line, LINES[kind], context.colour))
     if session.reason:
         out(f"\n{session.reason}")
     if session.report:

@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, note, number_from, out, out_json, painted, table
+from nudge.cli.render import clock_time, note, number_from, out, out_json, table
 from nudge.errors import NotFoundError, UsageError
 from nudge.instants import rfc3339
+from nudge.palette import Tone, painted
 from nudge.queue.agents import DEFAULT
 
 if TYPE_CHECKING:
@@ -231,9 +232,9 @@ def _lists(changes: Changes) -> dict[str, list[str]]:
 
 
 def _print(changes: Changes, context: Context) -> None:
-    lines = [(path, "+", "green") for path in changes.added]
-    lines += [(path, "-", "red") for path in changes.removed]
-    lines += [(path, "~", "yellow") for path in changes.changed]
+    lines = [(path, "+", Tone.GOOD) for path in changes.added]
+    lines += [(path, "-", Tone.BAD) for path in changes.removed]
+    lines += [(path, "~", Tone.WARN) for path in changes.changed]
     for path, mark, colour in sorted(lines):
         out(f"{painted(mark, colour, context.colour)} {path}")
 

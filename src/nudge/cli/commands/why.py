@@ -14,10 +14,11 @@ from collections.abc import Sequence
 
 from nudge.cli.context import Context
 from nudge.cli.past_time import parse_past
-from nudge.cli.render import RESULT_COLOURS, full_time, note, number_from, out, out_json, painted, span
+from nudge.cli.render import full_time, note, number_from, out, out_json, span
 from nudge.coach.explain import Explanation, Thing, explain
 from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant, rfc3339
+from nudge.palette import painted, tone_of
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import MEANING, Outcome, named, outcome_json
 from nudge.stores.store import SqlStore
@@ -107,7 +108,7 @@ async def _around(store: SqlStore, around: Instant, agent: str | None, context: 
 
 
 def _explained(row: Outcome, context: Context) -> str:
-    word = painted(row.result.value, RESULT_COLOURS.get(row.result.value), context.colour)
+    word = painted(row.result.value, tone_of(row.result.value), context.colour)
     lines = [f"#{row.id}  {named(row)} of {row.agent}: {word}"]
     lines.append(f"    due   {full_time(row.slot_at, context.zone)}")
     if row.at - row.slot_at >= MINUTE:

@@ -164,6 +164,11 @@ def small_talk(words: str) -> Iterator[Intent]:
     return (intent for (intent, _), _ in _table(Rank.TALK).read(words))
 
 
+def is_small_talk(words: str) -> bool:
+    """Whether a message of several words asks for nothing and says nothing to keep: "hi there", "I'm so tired"."""
+    return len(words.split()) > 1 and any(found.slip is None for _, found in _table(Rank.TALK).read(words))
+
+
 def plain_talk(words: str) -> Intent | None:
     """Small talk that is nothing else, word for word: "well done" is no "done"."""
     found = _table(Rank.TALK).exact(words)
