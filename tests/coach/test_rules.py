@@ -323,7 +323,7 @@ def test_commands_become_actions(text: str, actions: list[dict[str, Any]]) -> No
         pytest.param(
             "leave me alone",
             "Okay. I'll be quiet until you write again: no messages, no briefings, and your reminders wait. "
-            "Any word from you ends it.",
+            "Any word from you ends it. After a day I'll ask once whether to go on.",
             id="leave me alone",
         ),
         pytest.param("30 more min", "Sure. I'll check back in 30m.", id="a delay"),
