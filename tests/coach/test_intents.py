@@ -39,7 +39,7 @@ EFFECTS = {
     "remember": r"memory\+Preferences I like tea",
     "forget": r"",
     "not-about": r"memory\+Preferences Don't .+sleep",
-    "target": r"bedtime 00:30|",
+    "target": r"bedtime 00:30|(?:call Mum|stretch|take the pills) @ .+|",
     "busy": r"quiet .+",
     "leave-alone": r"alone|quiet .+",
     "back": r"loud",

@@ -16,11 +16,13 @@ from nudge.coach.goals import QUARTER, TODAY, WEEK, Goal
 from nudge.coach.intents.intent import Rank
 from nudge.coach.intents.reading import DONE, Known, Wish, is_time, named, plain_talk, read, small_talk
 from nudge.coach.intents.talk import FINE, NOT_MINE
+from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import Instant, local_date, rfc3339, whole_seconds
+from nudge.instants import Instant, local_date, whole_seconds
 from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish
 from nudge.phrases.asking import Force, asking_at_start
+from nudge.phrases.places import zone_of_place
 from nudge.phrases.wording import Table, content
 from nudge.reminders.text import time_in_words
 
@@ -105,7 +107,7 @@ def _one(facts: CoachFacts, words: str) -> Meant | None:
     """A message with one wish in it."""
     if (plain := plain_talk(words)) is not None and plain.says is not NOT_MINE:
         return Meant(plain.name, pick(plain.says, facts.today, words))
-    for rule in (_whole_reminder, _wish, _asked_reminder, _noted, _restrained, _small_talk):
+    for rule in (_whole_reminder, _wish, _elsewhere, _asked_reminder, _noted, _restrained, _small_talk):
         meant = rule(facts, words)
         if meant is not None:
             return meant
@@ -148,6 +150,25 @@ def _wish(facts: CoachFacts, words: str, rank: Rank = Rank.WISH) -> Meant | None
         said.append(words_back)
         actions += done
     return Meant(wish.name, "\n".join(part for part in said if part), tuple(actions))
+
+
+def _elsewhere(facts: CoachFacts, words: str) -> Meant | None:
+    """ "I'm in Tokyo now", "I moved to Berlin", "set my time zone to Lisbon": the person's zone."""
+    zone = zone_of_place(words) if _MOVED.match(words) else None
+    if zone is None:
+        return None
+    if zone == facts.targets.timezone:
+        return Meant("target", f"I go by {zone} already.")
+    line = f"timezone: {zone}"
+    return Meant("target", actions=({"action": "update_goals", "section": TARGETS_SECTION, "lines": [line]},))
+
+
+_MOVED: Final = re.compile(
+    r"(?:(?:hi|hey|ok|so|and|well|actually)[ ,]+)*(?:(?:i'm|im|i am|we're|we are|i've|i have|i|we)\s+(?:(?:now|"
+    r"just|back|currently|already|finally)\s+)*(?:in|live|living|based|moved|landed|arrived|flew|staying|home in)\b|"
+    r"(?:please )?(?:set|change|switch|move|use)\s+(?:my |the )?(?:time ?zone|zone)\b)",
+    re.IGNORECASE,
+)
 
 
 def _asked_reminder(facts: CoachFacts, words: str) -> Meant | None:
@@ -410,8 +431,8 @@ def _reminder(facts: CoachFacts, words: str) -> Meant | None:
 
 
 def _added(facts: CoachFacts, text: str, when: Understood) -> Meant:
-    words = when.words if when.once is None else rfc3339(when.once, facts.targets.zone)
-    return Meant("remind", when.taken, ({"action": "add_reminder", "text": text, "when": words},))
+    again = when.said_again(facts.targets.zone)
+    return Meant("remind", when.taken, ({"action": "add_reminder", "text": text, "when": again},))
 
 
 def _answer_to_question(facts: CoachFacts, words: str) -> Meant | None:
