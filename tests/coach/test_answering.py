@@ -264,7 +264,7 @@ class Slow(ScriptedModel):
             120,
             ModelUnavailableError("The model did not answer in time."),
             [STILL_WAITING],
-            ["language model"],
+            ["offline for now"],
             id="where one hangs, the rules answer when it is given up",
         ),
     ],
@@ -280,6 +280,6 @@ def test_a_person_hears_within_fifteen_seconds_that_the_model_is_slow(
         assert first == at_15
         rest = await life.passes(seconds=300)
         assert len(rest) == len(later)
-        assert all(words in text for words, text in zip(later, rest, strict=True))
+        assert [words for words, text in zip(later, rest, strict=True) if words not in text] == [], rest
 
     live(scenario, NOON, model=Slow(lambda: clocks[0], seconds, answer))
