@@ -31,7 +31,7 @@ from nudge.fleet.worker import WorkerOptions, working
 from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.firing import Firing
+from nudge.queue.firing import Firing, Handler
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
 from nudge.spending.budgets import WAKE
@@ -80,6 +80,7 @@ class World:
     handled: list[tuple[str, str, Instant]] = field(default_factory=list)
     takes: float = 0.0
     sweep_seconds: float = 3600.0
+    handlers: dict[str, Handler] = field(default_factory=dict)
 
     @property
     def table(self) -> FleetTable:
@@ -115,7 +116,7 @@ class World:
 
     def take_over(self, daemon: Daemon) -> None:
         """Notes, and chores of midnight, are handled here."""
-        daemon.dispatcher.handlers[NOTE] = daemon.dispatcher.handlers[WAKE] = self.handle
+        daemon.dispatcher.handlers.update({NOTE: self.handle, WAKE: self.handle, **self.handlers})
 
     async def handle(self, firing: Firing) -> None:
         await asyncio.sleep(self.takes)
@@ -126,7 +127,7 @@ class World:
         self.handled.append((firing.timer.agent, firing.timer.key, firing.timer.slot_at))
 
     async def outcomes(self, agent: str | None = None) -> list[Outcome]:
-        return list(await self.store.outcomes.recent(agent=agent, kind=NOTE, limit=5000))
+        return list(await self.store.outcomes.recent(agent=agent, kind=NOTE, limit=1_000_000))
 
     async def until(self, condition: Any, seconds: float = PATIENCE) -> None:
         """Wait until `await condition()` is true."""

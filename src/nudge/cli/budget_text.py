@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
@@ -123,7 +122,7 @@ def show(
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
         told = budget_json(status, tier, totals if detail else None, context.zone, forecast)
-        out_json({**told, "plan_windows": [_window_json(one, context) for one in windows]})
+        out_json({**told, "plan_windows": [one.public(context.zone, context.now) for one in windows]})
         return awake
     for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
@@ -142,13 +141,3 @@ def _window_line(window: PlanWindow, context: Context) -> str:
     if window.used_up:
         return f"{line} Asleep until then."
     return line if spare is None else f"{line} {max(0, spare)}% to spare."
-
-
-def _window_json(window: PlanWindow, context: Context) -> dict[str, Any]:
-    return {
-        "name": window.name,
-        "percent": window.percent,
-        "resets_at": rfc3339(window.resets_at, context.zone),
-        "used_up": window.used_up,
-        "spare_percent": window.spare(context.now),
-    }

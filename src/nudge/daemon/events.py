@@ -15,7 +15,7 @@ from typing import Any
 
 from nudge.clock import Clock
 from nudge.errors import StoreError
-from nudge.instants import SECOND, Instant
+from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.following import Following, Place, Step
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import FeedLine, Outcome, StateChange, feed_json, outcome_json
@@ -160,8 +160,8 @@ class Events:
                 return "feed", feed_json(step.news)
             case Outcome():
                 return "outcome", outcome_json(step.news)
-            case Message(id=number, agent=agent, kind=kind, text=text):
-                return "message", {"agent": agent, "id": number, "kind": kind, "text": text}
+            case Message(id=number, agent=agent, kind=kind, text=text, created_at=at):
+                return "message", {"agent": agent, "id": number, "at": rfc3339(at), "kind": kind, "text": text}
             case StateChange(kind=kind, agent=agent, key=key):
                 state = self._states.get(kind)
                 if state is not None and (data := await state(agent, key)) is not None:

@@ -23,12 +23,10 @@ from nudge.home.prices import prices_of
 from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
 from nudge.models import open_model
-from nudge.progress.run_limits import BudgetEnforcementMode
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
 from nudge.worker.command_rules import Command
-from nudge.worker.loop import RunOptions
 from nudge.worker.prompts import instructions
 from nudge.worker.sandbox import Sandbox
 from nudge.worker.snapshots import Snapshots
@@ -119,7 +117,7 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
         workspaces=KeptWorkspaces(
             home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock, keep=section.keep_snapshots
         ),
-        options=RunOptions(section.limits, BudgetEnforcementMode(section.mode)),
+        options=section.run_options,
     )
 
 

@@ -64,7 +64,9 @@ class Activities:
             planned = await self.table.plan(agent, now, self.spread, until=_until(visit, now))
         self.metrics.visited(fired=fired, lasted=now - began)
         tier = self.daemon.spending.budgets.plan.tier
-        return VisitAnswer(planned.wake_at, planned.seen, fired, state.state.value, tier, planned.member)
+        return VisitAnswer(
+            planned.wake_at, planned.seen, fired, state.state.value, tier, planned.member, planned.thinks
+        )
 
     async def _visited(self, agent: str, *, first: bool) -> tuple[Visit, int]:
         """Once, and again for what is due a moment later."""

@@ -22,12 +22,12 @@ AT_ONCE = 20
 TASK_QUEUE = "nudge"
 
 
-async def adopt(store: SqlStore, task_queue: str, spread: int, now: Instant) -> int:
+async def adopt(store: SqlStore, task_queue: str, spread: int, now: Instant, *, calls_per_minute: int = 0) -> int:
     """Let the fleet look after every agent; how many there are. Workers give each a workflow, which sleeps until the
     agent is due. Safe to repeat. Daemons that still run work beside the fleet until they are stopped."""
     table = FleetTable(store)
     await Agents(store).ensure_default(now)
-    await table.begin(task_queue, spread, now)
+    await table.begin(task_queue, spread, calls_per_minute, now)
     count = await table.join_all(now, spread)
     await store.feed.add(FeedLine(now, "", "adopted", f"The fleet looks after {count} agents."))
     return count
@@ -38,13 +38,13 @@ async def release(store: SqlStore, client: Client, now: Instant) -> int:
     table = FleetTable(store)
     fleet = await table.require()
     for which in (sweep_id(fleet.task_queue), poller_id(fleet.task_queue)):
-        await _end(client, which)
+        await end_workflow(client, which)
     names = [agent.name for agent in await store.agents.all()]
 
     unvisited = await table.unvisited()
 
     async def one(name: str) -> None:
-        await _end(client, workflow_id(fleet.task_queue, name), begun=name not in unvisited)
+        await end_workflow(client, workflow_id(fleet.task_queue, name), begun=name not in unvisited)
 
     await table.end()  # first: a poke that is sent now would start a workflow again
     await _each(names, one)
@@ -74,7 +74,7 @@ async def wake(store: SqlStore, client: Client, agent: str, now: Instant) -> Non
     await poke(client, fleet.task_queue, agent, now, Instant(2**62), now=now)
 
 
-async def _end(client: Client, which: str, *, begun: bool = True) -> None:
+async def end_workflow(client: Client, which: str, *, begun: bool = True) -> None:
     """One that has not begun hears nothing before its first wake, and has nothing to finish."""
     if begun:
         await _signal(client, which, "cancel")

@@ -76,6 +76,19 @@ def first_wake(agent: str, due: Mapping[str, Instant], now: Instant, spread: int
     return wake if wake <= now + DAY else Instant(now + jitter(agent, min(spread, joining * _EACH)))
 
 
+def thinks_only(due: Mapping[str, Instant], wake: Instant) -> bool:
+    """Whether a visit at that time is for nothing but what the agent thinks of by itself. Such visits have places of
+    their own: they may wait for the model, and a reminder must not wait for them.
+
+    >>> thinks_only({HEARTBEAT: Instant(5), "reminder": Instant(10**9)}, Instant(7))
+    True
+    >>> thinks_only({HEARTBEAT: Instant(5), "reminder": Instant(6)}, Instant(7))
+    False
+    """
+    kinds = {kind for kind, at in due.items() if at <= wake + LINGER}
+    return bool(kinds) and kinds <= _OWN_RHYTHM | _WATCHED_FILES
+
+
 @dataclass(frozen=True, slots=True)
 class Poke:
     """Somebody set a timer that is due before the agent's next wake. `made_at` is the database's own time."""
@@ -114,3 +127,7 @@ def poller_id(task_queue: str) -> str:
 
 def sweep_id(task_queue: str) -> str:
     return f"{task_queue}:sweep"
+
+
+def thinking_queue(task_queue: str) -> str:
+    return f"{task_queue}:thinking"

@@ -17,7 +17,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from nudge.backoff import TABLE, Policy
-    from nudge.fleet.rules import NEVER, shown_due
+    from nudge.fleet.rules import NEVER, shown_due, thinking_queue
     from nudge.instants import SECOND, Instant
 
 STATE = SearchAttributeKey.for_keyword("NudgeState")
@@ -67,6 +67,7 @@ class AgentStart:
     fired: int = 0
     shown: Shown = Shown()
     longest_history: int = 0
+    thinks: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ class VisitAsked:
 
 @dataclass(frozen=True)
 class VisitAnswer:
-    """How a visit ended. `member` is False if the agent was removed or left the fleet."""
+    """How a visit ended. `member` is False if the agent was removed or left the fleet. `thinks`: the next visit is for
+    nothing but what the agent thinks of by itself."""
 
     wake_at: int
     seen: int
@@ -85,6 +87,7 @@ class VisitAnswer:
     state: str
     tier: str
     member: bool = True
+    thinks: bool = False
 
 
 @workflow.defn(name="nudge-agent")
@@ -171,11 +174,13 @@ class AgentWorkflow:
             )
 
     async def _visit(self) -> None:
+        thinks = self._is.thinks and self._poked > self._is.wake_at
         self._poked = NEVER
         self._visiting = True
         answer = await workflow.execute_activity(
             "visit",
             VisitAsked(self._is.agent, self._is.first),
+            task_queue=thinking_queue(workflow.info().task_queue) if thinks else None,
             result_type=VisitAnswer,
             start_to_close_timeout=LONGEST_VISIT,
             heartbeat_timeout=HEARTBEAT_TIMEOUT,
@@ -185,6 +190,7 @@ class AgentWorkflow:
         self._is = replace(
             self._is,
             wake_at=answer.wake_at,
+            thinks=answer.thinks,
             first=False,
             seen=answer.seen,
             visits=self._is.visits + 1,

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nudge.spending.allowance import DayTurn
     from nudge.spending.budgets import SpendingPlan
     from nudge.spending.routing import Routes
+    from nudge.worker.loop import RunOptions
 
 ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_API_KEY": KEY,
@@ -198,6 +199,14 @@ class WorkerSection(NamedTuple):
             timedelta(seconds=self.budget_max_duration) if self.budget_max_duration else None,
             self.max_iterations or None,
         )
+
+    @property
+    def run_options(self) -> "RunOptions":
+        """How runs are limited unless a task says otherwise."""
+        from nudge.progress.run_limits import BudgetEnforcementMode
+        from nudge.worker.loop import RunOptions
+
+        return RunOptions(self.limits, BudgetEnforcementMode(self.mode))
 
 
 class GatewaySection(NamedTuple):

@@ -380,6 +380,7 @@ def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[Acco
             f"What is left of {where} does not pay for this call.",
             next_step=f"Ask something shorter, {otherwise}.",
             retry_at=None if own else to_datetime(accounts.refresh_at),
+            permanent=bool(own),
         )
     return BudgetExhaustedError(
         f"Calls in flight hold what is left of {where}, and none of them ended in time.",

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import tzinfo
+from typing import Any
 
-from nudge.instants import DAY, HOUR, SECOND, Instant
+from nudge.instants import DAY, HOUR, SECOND, Instant, rfc3339
 from nudge.queue.records import Record, fields, items, text, whole
 from nudge.queue.store import QueueStore
 
@@ -42,6 +44,16 @@ class PlanWindow:
         span, _, rest = self.name.partition("_")
         known = {"5h": "5 hours", "7d": "week"}.get(span, span)
         return f"{known} ({rest})" if rest else known
+
+    def public(self, zone: tzinfo, now: Instant) -> dict[str, Any]:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "percent": self.percent,
+            "resets_at": rfc3339(self.resets_at, zone),
+            "used_up": self.used_up,
+            "spare_percent": self.spare(now),
+        }
 
     @property
     def begins(self) -> Instant | None:

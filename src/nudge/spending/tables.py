@@ -281,6 +281,13 @@ class UsageTable:
         params = {"agent": agent, "since": _ALWAYS if since is None else since, "limit": limit}
         return [_usage(row) for row in await self._db.all("usage_recent", params)]
 
+    async def of_run(
+        self, agent: str, run: str, since: Instant, until: Instant, limit: int = 500
+    ) -> Sequence[UsageRow]:
+        """The last calls of a run between two times, oldest first."""
+        params = {"agent": agent, "run": run, "since": since, "until": until, "limit": limit}
+        return [_usage(row) for row in reversed(await self._db.all("usage_of_run", params))]
+
     async def spent(self, agent: str, since: Instant) -> Micros:
         """What the agent's calls cost that ended since then."""
         row = await self._db.one("usage_spent", {"agent": agent, "since": since})

@@ -39,7 +39,7 @@ from nudge.worker.command_rules import (
     fitting,
     judged,
 )
-from nudge.worker.session_rules import as_message, opened
+from nudge.worker.session_rules import COUNT, as_message, opened
 from nudge.worker.sessions import FEED
 from nudge.worker.store import WorkerStore
 
@@ -47,7 +47,7 @@ log = logging.getLogger("nudge.commands")
 
 CLIENT_SESSION: Record[str] = Record("command.session", text, str)
 """The session that an agent's program named in its last calls, for `{session}`."""
-STARTS, COUNT, SLEPT, BY_PLAN = "starts", "count", "slept", "slept_by_plan"
+STARTS, SLEPT, BY_PLAN = "starts", "slept", "slept_by_plan"
 _LOOK_SECONDS = 2.0
 
 Report = Callable[[Session, Instant], Awaitable[None]]
@@ -137,8 +137,7 @@ class Commands:
         session = opened(agent, str(letter.detail.get("session") or self._new_id()), letter, now)
         async with firing.fenced():
             await self._store.feed.add(FeedLine(now, agent, FEED, f"Started: {session.last_task}"))
-            message = as_message(user(letter.body))
-            return await self._checkpoints.write(replace(session, retries={COUNT: letter.count}), [message], now)
+            return await self._checkpoints.write(session, [as_message(user(letter.body))], now)
 
     async def _begin(self, firing: Firing, session: Session) -> Session:
         """Count the start before it happens. The feed hears of a wake by the money from the ledger, and of one by the

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, table
 from nudge.cli.session_watch import Watch
 from nudge.clock import SystemClock
+from nudge.daemon.lock import holder_of
 from nudge.errors import NotFoundError
 from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
-from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question
 from nudge.worker.session_view import lines_of, public, status_line
 from nudge.worker.sessions import Sessions
@@ -22,7 +24,7 @@ _LOOK_SECONDS = 0.3
 
 
 def sessions_of(context: Context, store: SqlStore) -> Sessions:
-    return Sessions(store, SystemClock(), RunOptions(context.config.worker.limits))
+    return Sessions(store, SystemClock(), context.config.worker.run_options)
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,7 +42,8 @@ def list_(args: argparse.Namespace) -> int:
             found = await store.sessions.of_agent(args.agent, args.limit)
         else:
             found = await store.sessions.recent(args.limit)
-        return list(found), list(await store.questions.open(context.now))
+        queued = await sessions_of(context, store).queued(args.agent)
+        return [*queued, *found], list(await store.questions.open(context.now))
 
     sessions, questions = context.with_store(read)
     if args.json:
@@ -105,6 +108,8 @@ def watch(args: argparse.Namespace) -> int:
     """Follow a session until it ends. Ctrl-C stops watching; the session goes on."""
     context = Context(args)
     found = context.with_store(lambda store: sessions_of(context, store).find(args.session))
+    if found.status.is_open and holder_of(context.home) is None:
+        note("No daemon runs: it goes on with the next 'nudge run'.")
     return follow(context, found.agent, found.id, as_json=args.json)
 
 
@@ -130,16 +135,7 @@ def resume_arguments(parser: argparse.ArgumentParser) -> None:
 
 def resume(args: argparse.Namespace) -> int:
     """Go on with a session that was stopped, failed or cancelled, with a fresh run budget."""
-    context = Context(args)
-
-    async def work(store: SqlStore) -> Session:
-        sessions = sessions_of(context, store)
-        session = await sessions.find(args.session)
-        await sessions.resume(session)
-        return session
-
-    session = context.with_store(work)
-    runs = context.poke()
+    session, runs = _changed(args, Sessions.resume)
     note(f"Resumed {session.id}." if runs else f"Resumed {session.id}. It goes on with the next 'nudge run'.")
     return 0
 
@@ -150,18 +146,24 @@ def cancel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def cancel(args: argparse.Namespace) -> int:
     """Cancel a session. What it did stays in its workspace."""
+    session, _ = _changed(args, Sessions.cancel)
+    note(f"Cancelled {session.id}: {session.last_task}")
+    return 0
+
+
+def _changed(
+    args: argparse.Namespace, change: Callable[[Sessions, Session], Coroutine[Any, Any, None]]
+) -> tuple[Session, bool]:
+    """The session that was named, changed, and whether a daemon heard of it."""
     context = Context(args)
 
     async def work(store: SqlStore) -> Session:
         sessions = sessions_of(context, store)
         session = await sessions.find(args.session)
-        await sessions.cancel(session)
+        await change(sessions, session)
         return session
 
-    session = context.with_store(work)
-    context.poke()
-    note(f"Cancelled {session.id}: {session.last_task}")
-    return 0
+    return context.with_store(work), context.poke()
 
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,9 +1,21 @@
 -- name: fleet_get
-SELECT task_queue, spread, adopted_at FROM fleet WHERE id = 1
+SELECT task_queue, spread, adopted_at, calls_per_minute, webhook FROM fleet WHERE id = 1
 
 -- name: fleet_set
-INSERT INTO fleet (id, task_queue, spread, adopted_at) VALUES (1, :task_queue, :spread, :now)
-ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, spread = excluded.spread
+INSERT INTO fleet (id, task_queue, spread, adopted_at, calls_per_minute)
+VALUES (1, :task_queue, :spread, :now, :calls_per_minute)
+ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, spread = excluded.spread,
+    calls_per_minute = excluded.calls_per_minute
+
+-- name: fleet_webhook
+UPDATE fleet SET webhook = :webhook
+
+-- The next free moment for a call, taken.
+-- name: fleet_next_call
+INSERT INTO model_pace (provider, next_at) VALUES (:provider, :now + :interval)
+ON CONFLICT (provider) DO UPDATE SET next_at =
+    CASE WHEN model_pace.next_at > :now THEN model_pace.next_at ELSE :now END + :interval
+RETURNING next_at - :interval AS at
 
 -- name: fleet_delete
 DELETE FROM fleet

@@ -100,6 +100,10 @@ SELECT * FROM usage_log
 WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND at >= :since
 ORDER BY at DESC, attempt_id DESC LIMIT :limit
 
+-- name: usage_of_run
+SELECT * FROM usage_log WHERE agent = :agent AND at >= :since AND at <= :until AND run = :run
+ORDER BY at DESC, attempt_id DESC LIMIT :limit
+
 -- name: usage_spent
 SELECT COALESCE(SUM(cost), 0) AS spent FROM usage_log WHERE agent = :agent AND at >= :since
 
