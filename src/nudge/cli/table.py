@@ -150,6 +150,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "agents": Command("fleet", "list agents and when they wake", "agents"),
                 "why": Command("fleet", "explain why an agent is awake or asleep", "why"),
                 "wake": Command("fleet", "visit an agent now", "wake"),
+                "web": Command("fleet", "show the web page of the fleet", "web"),
                 "drain": Command("fleet", "start nothing new; --undo goes on", "drain"),
                 "dev": Command("fleet", "try it: servers, workers and agents on this machine", "dev"),
             },
