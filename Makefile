@@ -12,7 +12,7 @@ SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak deploy-lint lock clean
+.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak deploy-lint screens lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -86,6 +86,10 @@ deploy-lint: $(VENV)-deploy/.installed  ## check what deploys nudge: YAML, Kuber
 	$(VENV)-deploy/bin/kubernetes-validate --strict deploy/fleet/workers.yaml
 	$(VENV)-deploy/bin/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml deploy/fleet/compose.yaml
 	$(VENV)-deploy/bin/hadolint --ignore DL3007 --ignore DL3008 Dockerfile deploy/fleet/Dockerfile
+
+screens: dev  ## the pictures of README and docs, from a simulated week and a demo session
+	@scripts/browser
+	$(BIN)/python -m tests.web.screens
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

@@ -64,12 +64,14 @@ if TYPE_CHECKING:
 ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_API_KEY": KEY,
     "OPENAI_API_KEY": KEY,
+    "GEMINI_API_KEY": KEY,
     "TELEGRAM_BOT_TOKEN": BOT_TOKEN,
     "NUDGE_SMTP_URL": TEXT,
     "NUDGE_DATABASE_URL": TEXT,
     "NUDGE_HEALTHCHECK_URL": ADDRESS,
     "ANTHROPIC_BASE_URL": ADDRESS,
     "OPENAI_BASE_URL": ADDRESS,
+    "GOOGLE_GEMINI_BASE_URL": ADDRESS,
     "TELEGRAM_API_BASE": ADDRESS,
     "AWS_ACCESS_KEY_ID": KEY,
     "AWS_SECRET_ACCESS_KEY": KEY,
@@ -84,6 +86,7 @@ ENVIRONMENT: Mapping[str, Kind] = {
 SECRET_NAMES = (
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
     "TELEGRAM_BOT_TOKEN",
     "NUDGE_SMTP_URL",
     "NUDGE_DATABASE_URL",
@@ -175,7 +178,8 @@ class SpendingSection(NamedTuple):
 class WorkerSection(NamedTuple):
     """What one run of a worker may use unless its task says otherwise. Money is micro-dollars; 0 lifts a limit.
 
-    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home.
+    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home. S3 gets a
+    snapshot after every `snapshot_every` steps that changed something, when a task ends and before the agent sleeps.
     """
 
     budget_max_tokens: Annotated[int, whole(0, 10**12)] = RUN_TOKENS
@@ -185,6 +189,7 @@ class WorkerSection(NamedTuple):
     mode: Annotated[str, one_of("strict", "advisory", "soft")] = "strict"
     snapshots: Annotated[str, TEXT] = ""
     keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+    snapshot_every: Annotated[int, whole(1, 10_000)] = 10
 
     @property
     def limits(self) -> "RunLimits":
