@@ -16,6 +16,7 @@ A key says what changes, and behind the bar what the answer contains (`a/b` mean
     review, paused                  the weekly review is open, or waits
     asks                            nothing changes and one question is asked
     nothing                         nothing changes
+    one & another                   both
 
 `earlier >> later` are two messages; `(stretch)` is the reminder that comes at 15:00.
 """
@@ -754,6 +755,88 @@ NONSENSE = {
         """,
 }
 
+AS_TYPED = {
+    "+take out the trash @ 2026-02-18 20:00": """
+        remind me tonight at 8 to take out the trash
+        hey could u remind me to take out the trash at 8 tonight, thx
+        """,
+    "+ring the plumber @ 2026-02-19 09:00": """
+        tmrw 9am ring the plumber
+        I have to ring the plumber tomorrow at nine in the morning, please remind me
+        """,
+    "+water the plants @ 2026-02-22 10:00": """
+        water the plants sunday 10am
+        """,
+    "+renew passport @ 2026-03-02 09:00": """
+        remind me to renew passport on march 2 at 9am
+        2nd of march 9am remind me: renew passport
+        """,
+    "+move the car @ 2026-02-18 12:45": """
+        in three quarters of an hour remind me to move the car
+        """,
+    "+drink water @ 2026-02-18 13:00": """
+        remind me to drink water every hour
+        tell me to drink water hourly
+        """,
+    "+yoga @ 2026-02-19 18:30": """
+        yoga every tuesday and thursday at 6.30pm
+        remind me of yoga tuesdays and thursdays at 18:30
+        """,
+    "+pay rent @ 2026-03-01 09:00": """
+        remind me on the 1st of every month at 9am to pay rent
+        every first of the month 9am: pay rent
+        """,
+    "+check the laundry @ 2026-02-18 13:30": """
+        in an hour and a half check the laundry
+        remind me to check the laundry in 90 minutes
+        """,
+    "asks": """
+        remind me about the meeting
+        remind me sometime next week to email Tom
+        wake me at 7
+        can you remind me about something
+        remind me at 4 to stretch my back
+        """,
+    "+take the bins out @ 2026-02-19 19:00": """
+        can u pls remind me 2 take the bins out tomorrow at 7pm
+        """,
+    "+feed the cat @ 2026-02-18 18:00": """
+        remind me to feed the cat at 6 this evening
+        """,
+    "+submit the form @ 2026-02-20 12:00": """
+        remind me friday at noon to submit the form
+        """,
+    "+call the vet @ 2026-02-18 14:00": """
+        in 2 hrs call the vet
+        two hours from now remind me to call the vet
+        """,
+    "+meditate @ 2026-02-19 08:00": """
+        meditate every morning at 8
+        remind me to meditate daily at 8am
+        """,
+    "call Mum @ 2026-02-22 17:00": """
+        lets call mum on sunday instead
+        can you push mum to sunday
+        """,
+    "stretch @ 2026-02-18 17:00": """
+        stretch at 5pm today instead of 3
+        hey could you shift my stretch to 5pm
+        """,
+    "-stretch": """
+        i dont want to stretch anymore
+        lose the stretch reminder
+        please stop the stretching
+        stop bugging me about stretching
+        """,
+    "-call Mum": """
+        remove the mum one pls
+        dont need to call mum any longer
+        """,
+    "done stretch": """
+        (stretch) >> done and done
+        """,
+}
+
 GROUPS = {
     "set": SET,
     "list": LIST,
@@ -774,4 +857,5 @@ GROUPS = {
     "small talk": SMALL_TALK,
     "references": REFERENCES,
     "nonsense": NONSENSE,
+    "as typed": AS_TYPED,
 }
