@@ -8,7 +8,7 @@ from datetime import tzinfo
 from typing import Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, note, out, out_json
+from nudge.cli.render import clock_time, distance, note, out, out_json, table
 from nudge.instants import Instant, rfc3339
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
@@ -61,13 +61,18 @@ def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzi
         lines.append(f"overrun {format_money(status.overrun)} more than was held for the calls")
     if totals:
         lines += ["", "This window by purpose and model:"]
+    return lines
+
+
+def totals_table(totals: Sequence[UsageTotal]) -> None:
+    """Print what a window was spent on."""
+    rows = []
     for total in totals:
         unknown = "" if total.known_price else ", at the dearest known price"
-        tokens = f"{total.use.prompt:>9,} in  {total.use.output:>8,} out"
         assumed = f", {total.assumed} at the most they can have cost" if total.assumed else ""
-        cost = f"{format_money(total.cost)}{unknown}{assumed}"
-        lines.append(f"  {total.purpose:<13}{total.model:<26}{total.calls:>5} calls  {tokens}  {cost}")
-    return lines
+        numbers = [f"{number:,}" for number in (total.calls, total.use.prompt, total.use.output)]
+        rows.append([total.purpose, total.model, *numbers, f"{format_money(total.cost)}{unknown}{assumed}"])
+    table(["PURPOSE", "MODEL", "CALLS", "IN", "OUT", "COST"], rows)
 
 
 def history_line(day: DaySpent, detail: bool, colour: bool) -> str:
@@ -123,6 +128,8 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
+        if totals:
+            totals_table(totals)
     return awake
 
 

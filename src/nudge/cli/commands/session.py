@@ -13,6 +13,7 @@ from nudge.errors import NotFoundError
 from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
+from nudge.text import short
 from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question
 from nudge.worker.session_view import lines_of, public, status_line
@@ -52,7 +53,13 @@ def list_(args: argparse.Namespace) -> int:
         note('No sessions yet. Start one with: nudge work "what should be done"')
         return 0
     rows = [
-        [one.id, one.agent, one.status.value, clock_time(one.updated_at, context.zone, context.now), one.last_task[:40]]
+        [
+            one.id,
+            one.agent,
+            one.status.value,
+            clock_time(one.updated_at, context.zone, context.now),
+            short(one.last_task),
+        ]
         for one in sessions
     ]
     table(["ID", "AGENT", "STATUS", "LAST", "TASK"], rows)
@@ -88,7 +95,7 @@ def show(args: argparse.Namespace) -> int:
     out()
     for message in messages:
         for kind, line in lines_of(message):
-            out(painted(line, LINES[kind], context.colour))
+            out(painted(line, LINES[kind], context.colour), hang=2)
     if session.reason:
         out(f"\n{session.reason}")
     if session.report:

@@ -23,5 +23,5 @@ def run(args: argparse.Namespace) -> int:
         return 0
     from nudge.cli.status_text import status_text
 
-    out(status_text(status, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ))
+    out(status_text(status, colour=sys.stdout.isatty() and "NO_COLOR" not in os.environ), hang=8)
     return 0

@@ -48,11 +48,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if found.thing is not None and not found.rows:
         due = ": nothing has been due." if found.thing.comes_due else ""
-        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}")
+        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}", hang=10)
     elif not found.rows:
         out("Nothing has been due yet.")
     for row in found.rows:
-        out(_explained(row, context))
+        out(_explained(row, context), hang=10)
     return 0
 
 
