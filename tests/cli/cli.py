@@ -29,7 +29,7 @@ class Cli:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI"))
+            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI", "COLUMNS"))
         }
         self.environment = {
             **kept,

@@ -20,6 +20,7 @@ from nudge.palette import ANSI, Tone
 from nudge.text import plain
 
 _MOST = 1_000_000
+WATCH_SECONDS = 2
 
 
 def number_from(least: int, most: int = _MOST) -> Callable[[str], int]:
@@ -88,6 +89,29 @@ def json_text(value: Any, indent: int | None = None) -> str:
     """JSON leaves some characters as they are that a terminal obeys; written as escapes they mean the same."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _HIGH_ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
+
+
+def watched(draw: Callable[[], int], watch: bool) -> int:
+    """Draw once, or with --watch again every two seconds until somebody presses Ctrl-C. What goes wrong for a while is
+    shown in its place."""
+    if not watch:
+        return draw()
+    import time
+
+    from nudge.errors import NudgeError
+
+    while True:
+        sys.stdout.write("\033[H\033[2J" if sys.stdout.isatty() else "")
+        try:
+            draw()
+        except NudgeError as error:
+            out(str(error))
+        sys.stdout.flush()
+        time.sleep(WATCH_SECONDS)
+
+
+def watch_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--watch", action="store_true", help=f"show it again every {WATCH_SECONDS} seconds")
 
 
 def table(

@@ -47,6 +47,10 @@ class Sending(StrEnum):
 MAY_HAVE_ARRIVED = frozenset({Sending.SENDING, Sending.UNSURE, Sending.UNKNOWN})
 
 
+REPLY = "reply"
+"""The kind of a message that answers the person."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A row of the outbox.

@@ -419,3 +419,17 @@ def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
 def day_meter(day: DaySpent) -> Meter:
     """A day without an allowance of its own was not used at all, rather than used up."""
     return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)
+
+
+async def stored_status(store: SpendingStore, budgets: Budgets, now: Instant) -> dict[str, Any]:
+    """What the store knows of a whole home: agents and their budgets, how much waits, and when the next of it is due.
+    What should have fired already is next too."""
+    agents = await store.agents.all()
+    first = await store.timers.next_due(Instant(0))
+    return {
+        "now": rfc3339(now),
+        "agents": [agent.name for agent in agents],
+        "timers": await store.timers.count(),
+        "next_due": rfc3339(first) if first is not None else None,
+        "spending": {agent.name: (await budgets.status(agent.name, now)).public() for agent in agents},
+    }

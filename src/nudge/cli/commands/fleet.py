@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, how_many, note, number_from, out, out_json, table
+from nudge.cli.render import clock_time, how_many, note, number_from, out, out_json, table, watch_argument, watched
 from nudge.errors import NotConfiguredError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.stores.store import SqlStore
@@ -130,11 +130,16 @@ def release(args: argparse.Namespace) -> int:
 def status_arguments(parser: argparse.ArgumentParser) -> None:
     _server_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    watch_argument(parser)
 
 
 def status(args: argparse.Namespace) -> int:
     """Show how the fleet stands: workers, agents, lateness, and what happened in the last hour."""
     _require_temporal()
+    return watched(lambda: _status(args), args.watch)
+
+
+def _status(args: argparse.Namespace) -> int:
     from nudge.fleet.looks import standing
 
     async def work(context: Context, store: SqlStore, client: Client) -> Standing:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
 from nudge.cli.reminders_text import print_list, print_one, reminders_of
-from nudge.cli.render import clock_time, how_many, note, out, out_json
+from nudge.cli.render import clock_time, how_many, note, out, out_json, watch_argument, watched
 from nudge.errors import NotFoundError
 from nudge.palette import painted, tone_of
 from nudge.text import printable
@@ -31,10 +31,15 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="include completed and removed ones")
     parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="how many (default: 50; 0 is all)")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    watch_argument(parser)
 
 
 def list_(args: argparse.Namespace) -> int:
     """List reminders, the next one first."""
+    return watched(lambda: _list(args), args.watch)
+
+
+def _list(args: argparse.Namespace) -> int:
     context = Context(args)
     limit = args.limit if args.limit > 0 else 2**31 - 2
 
