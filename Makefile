@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 NUDGE_HOME ?= $(CURDIR)/.nudge
 TEST_ARGS ?=
 SOAK_SEEDS ?= 10000
+SOAK_WORKERS ?= 2000
 SOAK_START ?= 0
 SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
@@ -65,14 +66,16 @@ $(VENV)-litellm/.installed: requirements/litellm.txt
 bench: $(VENV)/.bench $(VENV)-litellm/.installed  ## speed and size, as ratios in one table
 	$(BIN)/python -m benchmarks
 
-soak: dev  ## ten thousand lives under faults, 200 kills, memory over many gateway calls (SOAK_SEEDS, SOAK_START, SOAK_KILLS, SOAK_CALLS)
+soak: dev  ## ten thousand lives under faults, 200 kills of the daemon and of a worker, gateway memory (SOAK_SEEDS, SOAK_START, SOAK_KILLS, SOAK_WORKERS, SOAK_CALLS)
 	$(BIN)/python -m tests.faults --count $(SOAK_SEEDS) --start $(SOAK_START)
 	$(BIN)/python -m tests.faults.kills --count $(SOAK_KILLS)
+	$(BIN)/python -m tests.faults.workers --count $(SOAK_WORKERS) --start $(SOAK_START)
+	NUDGE_CRASH_STRIDE=1 NUDGE_WORKER_KILLS=$(SOAK_KILLS) $(BIN)/pytest -q tests/worker/test_crash_points.py tests/worker/test_kills.py
 	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
 
-fleet-soak: dev  ## kill workers, Temporal and PostgreSQL ten times each, then compare the fleet with plain daemons
+fleet-soak: dev  ## 10,000 agents for 20 minutes on a fleet and on plain daemons, then ten kills each (FLEET_ARGS, NUDGE_KILLS)
+	$(BIN)/python -m tests.fleet.soak $(FLEET_ARGS)
 	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py
-	$(BIN)/python -m tests.fleet.load --agents 1000 --every 60 --seconds 120
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

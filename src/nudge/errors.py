@@ -114,10 +114,16 @@ class BudgetExhaustedError(NudgeError):
     exit_code = 6
 
     def __init__(
-        self, message: str | None = None, *, next_step: str | None = None, retry_at: datetime | None = None
+        self,
+        message: str | None = None,
+        *,
+        next_step: str | None = None,
+        retry_at: datetime | None = None,
+        permanent: bool = False,
     ) -> None:
         super().__init__(message, next_step=next_step)
         self.retry_at = retry_at  # when the budget is refreshed, where that is known
+        self.permanent = permanent  # the budget of a run is not refreshed
 
 
 class AnotherPollerError(NudgeError):

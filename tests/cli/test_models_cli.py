@@ -46,10 +46,26 @@ def test_a_mistake_is_found_by_the_check_and_the_start(home: Cli, toml: str, env
         assert says in done.stdout + done.stderr
 
 
-def test_doctor_points_out_a_model_without_a_price(home: Cli) -> None:
+def test_the_check_points_out_a_model_without_a_price(home: Cli) -> None:
     (home.home / "nudge.toml").write_text(LOCAL)
-    (home.home / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\n")
-    warnings = [check for check in home.json("doctor")["checks"] if check["level"] == "warning"]
+    (home.home / ".env").write_text("OPENAI_BASE_URL=https://models.example.com/v1\nOPENAI_API_KEY=sk-x\n")
+    warnings = [check for check in home.json("config", "check")["checks"] if check["level"] == "warning"]
     [unpriced] = [check for check in warnings if check["check"] == "prices"]
     assert unpriced["text"] == "qwen3:8b has no price, so its calls are charged at the dearest known one."
     assert '[models."qwen3:8b"]' in unpriced["next_step"]
+
+
+def test_the_check_says_nothing_about_the_price_of_a_model_on_this_machine(home: Cli) -> None:
+    (home.home / "nudge.toml").write_text(LOCAL)
+    (home.home / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:9/v1\n")
+    levels = {check["level"] for check in home.json("config", "check")["checks"] if check["check"] == "prices"}
+    assert levels == {"ok"}
+
+
+def test_scoring_a_local_model_costs_nothing(home: Cli) -> None:
+    (home.home / "nudge.toml").write_text(LOCAL)
+    with FakeOpenAI(api_key=None, default=HELLO) as service:
+        (home.home / ".env").write_text(f"OPENAI_BASE_URL={service.base_url}\n")
+        rows = home.json("eval", "coach", "--model", "--group", "safety")["rows"]
+    assert service.requests
+    assert [row["cost_micros"] for row in rows] == [0, 0]

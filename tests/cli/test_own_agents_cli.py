@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 from nudge.clock import SystemClock
+from nudge.home.prices import load_prices
 from nudge.inline import run_inline
 from nudge.instants import HOUR, Instant, to_datetime, zone_of
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
+from nudge.spending.governor import Spending
+from nudge.spending.plan_windows import PlanTold, PlanWindow
 from nudge.stores.open import open_sqlite
 from nudge.stores.store import SqlStore
 from tests.cli.cli import NUDGE, Cli, CliHere, until
@@ -222,7 +224,8 @@ def test_busy_and_idle_say_when_the_idle_time_begins(monitor: CliHere) -> None:
 def test_a_plan_window_that_is_used_up_is_shown_and_lets_nobody_start(monitor: CliHere) -> None:
     async def fill(store: SqlStore) -> None:
         window = PlanWindow("5h", 100, Instant(SystemClock().now() + HOUR), used_up=True)
-        await store.records.set("monitor", PLAN_WINDOWS, (window,))
+        spending = Spending(store, SystemClock(), prices=load_prices())
+        await spending.note_plan("monitor", PlanTold((window,)))
 
     monitor("agent", "message", "monitor", "one")
     store = open_sqlite(str(monitor.home / "nudge.db"))
@@ -231,4 +234,23 @@ def test_a_plan_window_that_is_used_up_is_shown_and_lets_nobody_start(monitor: C
     assert "Plan, 5 hours: 100% used, begins again" in monitor("budget", "--agent", "monitor", code=6).stdout
     (shown,) = monitor.json("budget", "--agent", "monitor", code=6)["plan_windows"]
     assert (shown["name"], shown["percent"], shown["used_up"]) == ("5h", 100, True)
+    assert monitor.json("budget", "--agent", "monitor", code=6)["by_plan"]
     monitor("inbox", "monitor", "--take", code=6)
+    assert "awake" in monitor("budget", "wake", "--agent", "monitor").stdout
+    assert monitor("inbox", "monitor", "--take").stdout == "one\n"
+
+
+def test_a_script_gets_no_letter_while_its_plan_has_nothing_to_spare(monitor: CliHere) -> None:
+    async def half_used_in_an_hour(store: SqlStore) -> None:
+        window = PlanWindow("5h", 50, Instant(SystemClock().now() + 4 * HOUR))
+        await Spending(store, SystemClock(), prices=load_prices()).note_plan("monitor", PlanTold((window,)))
+
+    monitor("agent", "message", "monitor", "one")
+    store = open_sqlite(str(monitor.home / "nudge.db"))
+    run_inline(half_used_in_an_hour(store))
+    run_inline(store.close())
+    assert "begins again" in monitor("budget", "--agent", "monitor").stdout
+    (monitor.home / "nudge.toml").write_text("[windows]\nspare = true\n")
+    assert "has nothing to spare before" in monitor("inbox", "monitor", "--take", code=6).stderr
+    (monitor.home / "nudge.toml").write_text("[windows]\nspare = false\n")
+    assert monitor("inbox", "monitor", "--take").stdout == "one\n"

@@ -18,7 +18,7 @@ from nudge.home.prices import load_prices
 from nudge.instants import HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest, Purpose, text_reply
 from nudge.queue.channel import Inbound
-from nudge.queue.inbox import Priority
+from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.reminders.conditions import NOT_JUDGED
 from nudge.reminders.definition import Definition, make_reminder
@@ -256,6 +256,34 @@ def test_a_letter_that_comes_during_a_run_does_not_make_it_run_twice(tmp_path: P
         letters = [one.attempt_id.split(":")[2] for one in model.asked if ":letter:" in one.attempt_id]
         assert len(letters) == len(set(letters)) == 2
         assert await daemon.store.letters.unread("coach") == []
+
+    live(scenario, tmp_path, model)
+
+
+def test_a_letter_that_is_refreshed_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    class Slow(Scripted):
+        async def complete(self, request: ModelRequest) -> ModelReply:
+            if "build 1" in request.turns[-1].text:
+                await self.refresh()
+            return await super().complete(request)
+
+    model = Slow()
+
+    async def scenario(daemon: Daemon, clock: VirtualClock, channel: RecordingChannel) -> None:
+        async def write(text: str) -> None:
+            now = clock.now()
+            await daemon.store.letters.put(Letter("coach", "ci", text, Priority.INTERRUPT, now, topic="ci"))
+            await daemon.coach.background.arrived("coach", Priority.INTERRUPT, now)
+
+        model.refresh = lambda: write("build 2 failed")  # type: ignore[attr-defined]
+        await write("build 1 failed")
+        daemon.poke()
+        await clock.sleep(600)
+        read = [one.turns[-1].text for one in model.asked if ":letter:" in one.attempt_id]
+        assert ["build 1" in read[0], "build 2" in read[-1]] == [True, True]
+        assert await daemon.store.letters.unread("coach") == []
+        ended = [one.key for one in await daemon.store.outcomes.recent(agent="coach") if one.kind == "letters"]
+        assert sorted(ended) == ["letter:1", "letter:1.2"]
 
     live(scenario, tmp_path, model)
 

@@ -200,7 +200,7 @@ def test_budget_without_a_model_has_nothing_to_spend(coach: Any) -> None:
     coach(scenario)
 
 
-@pytest.mark.parametrize("text", ["/help", "/start", "/nonsense", "/HELP"])
+@pytest.mark.parametrize("text", ["/help", "/nonsense", "/HELP"])
 def test_help_lists_every_command_and_an_unknown_one_leads_there(coach: Any, text: str) -> None:
     async def scenario(rig: Rig) -> None:
         said = await rig.say(text)

@@ -30,7 +30,7 @@ class Client:
         for number, block in enumerate((await anext(self._stream)).decode().split("\n\n")):
             fields = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
             if fields and (most is None or number < most):
-                self.last = fields["id"]
+                self.last = fields.get("id", self.last)
                 self.got.append((fields["event"], json.loads(fields["data"])))
 
     async def close(self) -> None:
@@ -118,5 +118,31 @@ def test_a_place_of_another_database_begins_again() -> None:
         await client.read()
         assert [kind for kind, _ in client.got] == ["reset"]
         await client.close()
+
+    live(scenario, NOON)
+
+
+def test_an_answer_is_shown_while_it_is_written_to_those_who_look_on_now() -> None:
+    async def scenario(life: Life) -> None:
+        events, _ = _events(life)
+        await life.passes(seconds=2)  # the start is over
+        assert not events.followed
+        client = Client(events)
+        await client.read()
+        place = client.last
+        for text in ("Call ", "Call Mum ", "Call Mum first."):
+            reading = asyncio.ensure_future(client.read())
+            await asyncio.sleep(0)
+            events.drafted("coach", text)
+            await reading
+        assert events.followed
+        assert [data["text"] for kind, data in client.got if kind == "draft"][-1] == "Call Mum first."
+        assert client.last == place  # a draft is no place to come back to
+        await client.close()
+        assert not events.followed
+        late = Client(events)
+        await late.read()
+        assert [kind for kind, _ in late.got] == ["ready"]
+        await late.close()
 
     live(scenario, NOON)

@@ -16,7 +16,7 @@ from nudge.stores.store import SqlStore
 from tests.faults.faults import Fault, Kind
 from tests.faults.minds import Crash as CrashAt
 from tests.faults.minds import Due
-from tests.faults.processes import CURRENT, Crash, check_alive
+from tests.faults.processes import CURRENT, Crash, Process, check_alive
 
 SENDING_SECONDS = 0.3
 HANGS_SECONDS = 65.0
@@ -26,8 +26,9 @@ PART = 90
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A part of a message that reached the person. `stored`: so many parts of it were known to have arrived before it
-    was sent."""
+    """A part of a message that reached the person. `began`: when the sending of the message did. `stored`: so many
+    parts of it were known to have arrived before it was sent. `known`: a running daemon that was told so of this
+    part."""
 
     at: Instant
     message: Outbound
@@ -35,7 +36,9 @@ class Arrival:
     part: int
     parts: int
     text: str
+    began: Instant
     stored: int = 0
+    known: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +76,18 @@ class FaultyChannel(Channel):
         self._away_until = self._unsure_until = 0.0  # as the loop counts: it lasts, whatever the clock is set to
         self._unsure: Fault | None = None
         self._stored: Counter[int] = Counter()
+        self._told: dict[tuple[int, int], Process | None] = {}  # who knows that a part of a message has arrived
         self._updates: list[Inbound] = []
         self._buttons: tuple[str, tuple[str, ...]] = ("", ())
         self._news = asyncio.Event()
 
     async def send(self, message: Outbound) -> Receipt:
         parts = [message.body[start : start + PART] for start in range(0, len(message.body), PART)]
-        arrived = list(message.arrived)
+        arrived, began = list(message.arrived), self._clock.now()
         for number in range(len(arrived), len(parts)):
             marked = message.possibly_repeated and number == len(message.arrived)
             text = REPEAT_MARK + parts[number] if marked else parts[number]
-            arrived.append(await self._send(message, text, number, len(parts)))
+            arrived.append(await self._send(message, text, number, len(parts), began))
             if number < len(parts) - 1:
                 await message.on_part(arrived[-1])
                 self._stored[message.id] = max(self._stored[message.id], number + 1)
@@ -91,7 +95,7 @@ class FaultyChannel(Channel):
                 self._die(Kind.BETWEEN_PARTS, self._between)
         return Receipt(tuple(arrived))
 
-    async def _send(self, message: Outbound, text: str, part: int, parts: int) -> str:
+    async def _send(self, message: Outbound, text: str, part: int, parts: int, began: Instant) -> str:
         """One part, as a chat service takes it."""
         check_alive()
         self._sends += 1
@@ -111,13 +115,17 @@ class FaultyChannel(Channel):
         check_alive()
         row = await self._store.outbox.get(message.id)
         assert row is not None
-        self._arrived(Arrival(self._clock.now(), message, row, part, parts, text, self._stored[message.id]))
+        known = self._told.get((message.id, part))
+        name = known.owner if known and not known.ended.is_set() and not known.dead else ""
+        now, stored = self._clock.now(), self._stored[message.id]
+        self._arrived(Arrival(now, message, row, part, parts, text, began, stored, name))
         if message.buttons and part == parts - 1:
             self._buttons = (f"m{number}", tuple(button.data for button in message.buttons))
         if unsure is not None:
             await self._leave_open(message, number)
         self._die(Kind.DURING_SEND, number)
         self._die(Kind.AFTER_SEND, number)
+        self._told[message.id, part] = CURRENT.get()
         return f"m{number}"
 
     async def _leave_open(self, message: Outbound, number: int) -> None:

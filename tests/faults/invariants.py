@@ -24,9 +24,9 @@ from nudge.defaults import (
     SHORTEST_BY_MODEL,
     SHORTEST_TO_PERSON,
 )
-from nudge.instants import DAY, HOUR, MINUTE, Instant, rfc3339, to_datetime
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, rfc3339, to_datetime
 from nudge.queue.channel import REPEAT_MARK
-from nudge.queue.delivery import FRESH
+from nudge.queue.delivery import FRESH, RECENT
 from nudge.spending.holds import HoldState
 from nudge.spending.tables import _hold as hold_of
 from tests.faults.channel import Arrival, Attempt
@@ -83,8 +83,13 @@ class Invariants:
     """How often the person said what."""
     pings: list[int] = field(default_factory=list)
     """When messages were written that the bucket pays for."""
-    tried: dict[int, int] = field(default_factory=dict)
-    """The message that was tried last, by outage."""
+    tried: dict[int, tuple[int, Instant]] = field(default_factory=dict)
+    """The message that was tried last and when, by outage."""
+    waited: dict[int, int] = field(default_factory=dict)
+    """Until when messages had to wait."""
+    run_of: dict[int, int] = field(default_factory=dict)
+    """The run (one call of a handler) that wrote a message."""
+    pings_of: Counter[int] = field(default_factory=Counter)
     fired: Counter[tuple[str, int, int]] = field(default_factory=Counter)
     taken: dict[tuple[int, str], int] = field(default_factory=dict)
     """What accounts had charged and held after the last commit."""
@@ -136,6 +141,8 @@ class Invariants:
                 self._fail("nothing sent twice", f"chatter {message.id} ({row.text[:40]!r}) was repeated")
             if not arrival.text.startswith(REPEAT_MARK):
                 self._fail("nothing sent twice", f"{name} arrived twice unmarked")
+            if arrival.known:
+                self._fail("nothing sent twice", f"{name} came again although {arrival.known} knows that it arrived")
         self.parts[message.id].add(part)
         if len(self.parts[message.id]) == arrival.parts:
             self.whole.add(message.id)
@@ -146,17 +153,22 @@ class Invariants:
         if row.kind == "reply" and not self.clock_jumped and arrival.at - row.created_at > DAY + HOUR:
             self._fail("what is too late is missed", f"{name} arrived after {(arrival.at - row.created_at) // HOUR} h")
         exact = self._is_exact(row.reminder_id, row.asked, row.key, row.slot_at)
-        # Written just before they began it may still be on its way; what is older is asked about once more.
-        decided_at = row.created_at if 0 <= arrival.at - row.created_at < FRESH + MINUTE else arrival.at
+        # Written just before they began it may still be sent; what is older is asked about again just before.
+        fresh = 0 <= arrival.began - row.created_at < FRESH
+        decided_at = row.created_at if fresh else Instant(arrival.began - RECENT)
         if row.kind != "reply" and not exact and self._is_quiet(decided_at):
             self._fail("quiet hours", f"{row.kind} {row.text[:40]!r} arrived in the quiet hours")
 
     def attempted(self, attempt: Attempt) -> None:
         """A message was tried while the channel was away."""
-        last = self.tried.get(attempt.outage, attempt.message_id)
-        self.tried[attempt.outage] = attempt.message_id
-        if attempt.message_id <= last:
-            return  # an earlier one that has become ready goes first
+        last, since = self.tried.get(attempt.outage, (attempt.message_id, 0))
+        self.tried[attempt.outage] = attempt.message_id, self.now()
+        if attempt.message_id == last:
+            return
+        if attempt.message_id < last:  # one that had to wait goes first as soon as it need not any more
+            if self.waited.get(attempt.message_id, 0) <= since and not self.clock_jumped:
+                self._fail("one message is tried in an outage", f"{last} was tried before {attempt.message_id}")
+            return
         for row in self._all("SELECT * FROM outbox WHERE id = ? AND state IN ('pending', 'unsure')", last):
             now = self.now()
             if all(row[until] is None or row[until] <= now for until in ("ready_at", "retry_at")):
@@ -209,7 +221,7 @@ class Invariants:
         waiting = (
             "SELECT id, state, text FROM outbox WHERE state IN ('pending', 'sending', 'unsure') AND created_at < ?"
         )
-        for row in self._all(waiting, now - MINUTE):  # one that was written this minute is on its way
+        for row in self._all(waiting, now - 10 * SECOND):  # this world sends three parts a second
             if not held:
                 self._fail("nothing is stuck", f"message {row['id']} ({row['text'][:40]!r}) is still {row['state']}")
         for row in self._all("SELECT lane, owner FROM lanes WHERE until > ?", now + 2 * MINUTE):
@@ -255,22 +267,26 @@ class Invariants:
 
     def _messages(self) -> None:
         """What this commit put into the outbox. Several runs may share it."""
+        for row in self._all(
+            "SELECT id, MAX(COALESCE(ready_at, 0), COALESCE(retry_at, 0)) AS until FROM outbox "
+            "WHERE state IN ('pending', 'unsure')"
+        ):
+            self.waited[row["id"]] = max(row["until"], self.waited.get(row["id"], 0))
         rows = self._all("SELECT * FROM outbox WHERE id > ? ORDER BY id", self.last_message)
-        pings: Counter[tuple[str, int | None]] = Counter()
         for row in rows:
             self.last_message = row["id"]
             if row["kind"] == "reply":
                 continue
             exact = self._is_exact(row["reminder_id"], bool(row["asked"]), row["key"], row["slot_at"])
-            pings[row["key"], row["slot_at"]] += not exact
+            run = self.run_of[row["id"]]
+            self.pings_of[run] += not exact
             self._said_by_the_rules(row, exact=exact)
             if self._is_quiet(Instant(row["created_at"])) and not exact:
                 self._fail("quiet hours", f"{row['kind']} {row['text'][:40]!r} was written in the quiet hours")
             if row["slot_at"] is not None:
                 self._said_once(row)
-        for (key, _), times in pings.items():
-            if times > 1:
-                self._fail("one ping per run", f"{key} wrote {times} pings at once")
+            if self.pings_of[run] > 1:
+                self._fail("one ping per run", f"a run wrote {row['text'][:40]!r} and another ping")
 
     def _said_by_the_rules(self, row: sqlite3.Row, *, exact: bool) -> None:
         """Whatever a model wants: it speaks as often as the bucket and its criticals allow, and not of what the person

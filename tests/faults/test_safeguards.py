@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -21,7 +22,7 @@ from nudge.coach import facts as facts_module
 from nudge.coach.facts import CoachFacts
 from nudge.coach.person_documents import PersonDocuments
 from nudge.errors import ChannelUnavailableError, ModelUnavailableError
-from nudge.instants import HOUR, MINUTE, Instant
+from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest
 from nudge.queue import delivery
 from nudge.queue.firing import Pace
@@ -44,6 +45,7 @@ from tests.faults.run import broken, live
 from tests.faults.scenario import PASTED, Act, Scenario, draw
 
 MOST_SEEDS = 60
+"""A safeguard that is missing shows within so many lives, which is few beside a soak's ten thousand."""
 Patch = Callable[[pytest.MonkeyPatch], None]
 Change = Callable[[Scenario], Scenario]
 
@@ -184,6 +186,11 @@ def no_pause(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(delivery.Delivery, "_set_back", go_on)
 
 
+def no_lateness(patch: pytest.MonkeyPatch) -> None:
+    """Answers are sent however old they are."""
+    patch.setattr(delivery, "LATENESS", 1000 * DAY)
+
+
 def lost_is_free(patch: pytest.MonkeyPatch) -> None:
     """A call that did not come back whole is charged nothing."""
     patch.setattr(ledger, "end_of_block", lambda error: partial(holds.settle, actual=0))
@@ -318,6 +325,12 @@ def with_secrets(scenario: Scenario) -> Scenario:
     return replace(scenario, acts=acts)
 
 
+def long_life(scenario: Scenario) -> Scenario:
+    """Longer than any outage, with questions all the time."""
+    acts = tuple(Act(number * HOUR, "/status") for number in range(36))
+    return replace(scenario, lasts=38 * HOUR, acts=acts, reminders=(), paid=False, hostile=False)
+
+
 def as_drawn(scenario: Scenario) -> Scenario:
     return scenario
 
@@ -327,74 +340,73 @@ NEW_SAFEGUARDS = [
         ambiguous_is_failed,
         (Kind.CHANNEL_UNSURE,),
         as_drawn,
-        {"what was asked for arrives", "no reminder is lost"},
+        "what was asked for arrives",
         id="the retry of what may have arrived",
     ),
-    pytest.param(no_doubt, (Kind.CHANNEL_UNSURE,), as_drawn, {"nothing sent twice"}, id="the mark of a repeat"),
+    pytest.param(no_doubt, (Kind.CHANNEL_UNSURE,), as_drawn, "nothing sent twice", id="the mark of a repeat"),
     pytest.param(
         no_parts,
         (Kind.BETWEEN_PARTS, Kind.CHANNEL_UNSURE),
         as_drawn,
-        {"a stored part is not sent again"},
+        "a stored part is not sent again",
         id="the parts",
     ),
     pytest.param(
         parts_unnoted,
         (Kind.BETWEEN_PARTS,),
         as_drawn,
-        {"a stored part is not sent again", "nothing sent twice"},
+        "a stored part is not sent again",
         id="the note of a part",
     ),
     pytest.param(
-        no_pause, (Kind.CHANNEL_AWAY,), as_drawn, {"one message is tried in an outage"}, id="the pause of the lane"
+        no_pause, (Kind.CHANNEL_AWAY,), as_drawn, "one message is tried in an outage", id="the pause of the lane"
     ),
-    pytest.param(lost_is_free, (Kind.MODEL_BROKEN,), paid, {"the bill is covered"}, id="the charge of a lost answer"),
-    pytest.param(lost_in_one_hold, (Kind.MODEL_BROKEN,), paid, {"the bill is covered"}, id="a hold for each attempt"),
+    pytest.param(no_lateness, (Kind.CHANNEL_AWAY,), long_life, "what is too late is missed", id="the lateness"),
+    pytest.param(lost_is_free, (Kind.MODEL_BROKEN,), paid, "the bill is covered", id="the charge of a lost answer"),
+    pytest.param(lost_in_one_hold, (Kind.MODEL_BROKEN,), paid, "the bill is covered", id="a hold for each attempt"),
     pytest.param(
         every_usage_is_believed,
         (Kind.MODEL_LIES,),
         paid,
-        {"the ledger is within its limit", "no unexpected error"},
+        "the ledger is within its limit",
         id="the doubt about a usage",
     ),
-    pytest.param(
-        dead_holds_stay, (Kind.DURING_CALL,), paid, {"a start settles dead holds"}, id="the end of dead holds"
-    ),
-    pytest.param(money_wakes_nobody, (Kind.TOP_UP,), asleep, {"money wakes what waits"}, id="the wake by money"),
-    pytest.param(never_used_up, (Kind.RESTART,), poor, {"who cannot pay is asleep"}, id="the sleep of who cannot pay"),
-    pytest.param(any_pace, (Kind.RESTART,), hostile, {"reminders keep a distance"}, id="the shortest interval"),
-    pytest.param(any_number, (Kind.RESTART,), hostile, {"a model schedules little"}, id="the number of reminders"),
-    pytest.param(a_model_s_time_counts, (Kind.RESTART,), hostile, {"quiet hours"}, id="the gate of a model's times"),
+    pytest.param(dead_holds_stay, (Kind.DURING_CALL,), paid, "a start settles dead holds", id="the end of dead holds"),
+    pytest.param(money_wakes_nobody, (Kind.TOP_UP,), asleep, "money wakes what waits", id="the wake by money"),
+    pytest.param(never_used_up, (Kind.RESTART,), poor, "who cannot pay is asleep", id="the sleep of who cannot pay"),
+    pytest.param(any_pace, (Kind.RESTART,), hostile, "reminders keep a distance", id="the shortest interval"),
+    pytest.param(any_number, (Kind.RESTART,), hostile, "a model schedules little", id="the number of reminders"),
+    pytest.param(a_model_s_time_counts, (Kind.RESTART,), hostile, "quiet hours", id="the gate of a model's times"),
     pytest.param(
         a_model_is_obeyed,
         (Kind.RESTART,),
         hostile,
-        {"settings are the person's", "orders of strangers are not obeyed"},
+        "settings are the person's",
         id="the weighing of actions",
     ),
     pytest.param(
-        everything_is_its_own_idea, (Kind.RESTART,), hostile, {"a model silences only itself"}, id="its own ideas"
+        everything_is_its_own_idea, (Kind.RESTART,), hostile, "a model silences only itself", id="its own ideas"
     ),
-    pytest.param(no_preferences, (Kind.RESTART,), hostile, {"preferences are kept"}, id="the preferences"),
+    pytest.param(no_preferences, (Kind.RESTART,), hostile, "preferences are kept", id="the preferences"),
     pytest.param(
         any_number_is_critical,
         (Kind.RESTART,),
         critical_all_day,
-        {"a model keeps to the bucket"},
+        "a model keeps to the bucket",
         id="the number of criticals",
     ),
     pytest.param(
-        nothing_is_said_aloud, (Kind.RESTART,), hostile, {"every message says something"}, id="silence as silence"
+        nothing_is_said_aloud, (Kind.RESTART,), hostile, "every message says something", id="silence as silence"
     ),
     pytest.param(
         quotes_are_own_words,
         (Kind.RESTART,),
         hostile,
-        {"orders of strangers are not obeyed"},
+        "orders of strangers are not obeyed",
         id="the fence of quotations",
     ),
-    pytest.param(nothing_is_screened, (Kind.RESTART,), with_secrets, {"secrets are kept nowhere"}, id="the screen"),
-    pytest.param(nothing_notices_spinning, (Kind.SPIN,), as_drawn, {"nothing spins"}, id="the guard against spinning"),
+    pytest.param(nothing_is_screened, (Kind.RESTART,), with_secrets, "secrets are kept nowhere", id="the screen"),
+    pytest.param(nothing_notices_spinning, (Kind.SPIN,), as_drawn, "nothing spins", id="the guard against spinning"),
 ]
 
 SAFEGUARDS = [
@@ -402,48 +414,42 @@ SAFEGUARDS = [
         no_unique_claim,
         (Kind.SECOND_DAEMON,),
         as_drawn,
-        {"one outcome, one message", "nothing sent twice", "one briefing per period", "the bill is covered"},
+        "nothing sent twice",
         id="the unique claim",
     ),
     pytest.param(
-        no_outbox_first, (Kind.AFTER_SEND, Kind.DURING_SEND), as_drawn, {"nothing sent twice"}, id="the outbox first"
+        no_outbox_first, (Kind.AFTER_SEND, Kind.DURING_SEND), as_drawn, "nothing sent twice", id="the outbox first"
     ),
     pytest.param(
         no_single_transaction,
         (Kind.WRITE,),
         as_drawn,
-        {
-            "an active reminder has a timer",
-            "every occurrence has one outcome",
-            "the rhythm goes on",
-            "the ledger is exact",
-            "no message is forgotten",
-        },
+        "every occurrence has one outcome",
         id="the single transaction",
     ),
     pytest.param(
         no_money_reserve,
         (Kind.RESTART,),
         poor,
-        {"the ledger is within its limit", "the bill is covered"},
+        "the ledger is within its limit",
         id="the reserve of money",
     ),
-    pytest.param(no_ping_reserve, (Kind.RESTART,), as_drawn, {"the reserve is kept"}, id="the reserve of pings"),
+    pytest.param(no_ping_reserve, (Kind.RESTART,), as_drawn, "the reserve is kept", id="the reserve of pings"),
 ]
 
 
 @pytest.mark.parametrize(("switch_off", "kinds", "change", "breaks"), [*SAFEGUARDS, *NEW_SAFEGUARDS])
 def test_without_a_safeguard_an_invariant_breaks(
-    switch_off: Patch, kinds: tuple[Kind, ...], change: Change, breaks: set[str], monkeypatch: pytest.MonkeyPatch
+    switch_off: Patch, kinds: tuple[Kind, ...], change: Change, breaks: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     switch_off(monkeypatch)
+    found: Counter[str] = Counter()  # others may break as well: where nothing is claimed, a call is billed twice
     for seed in range(MOST_SEEDS):
         world = live(seed, kinds=kinds, change=change)
-        if world.violation is not None:
+        found[world.violation.invariant if world.violation else "nothing"] += 1
+        if breaks in found:
             break
-    else:
-        pytest.fail(f"{MOST_SEEDS} seeds and nothing broke")
-    assert world.violation.invariant in breaks, str(world.violation)
+    assert breaks in found, found
     monkeypatch.undo()
     assert live(world.seed, kinds=kinds, change=change).violation is None
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import wraps
@@ -20,6 +21,7 @@ from nudge.errors import StoreError, UsageError
 from nudge.home.prices import load_prices
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
 from nudge.queue.firing import Firing, Handler, SpinningError
+from nudge.queue.outbox import Message
 from nudge.queue.timers import Timer
 from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
@@ -56,6 +58,8 @@ PRICES = load_prices()
 TEXTS = {name: document(name) for name in DOCUMENTS}
 LONGEST_WAIT = 600.0
 FLOOD = 24
+RUN: ContextVar[int] = ContextVar("run", default=0)
+"""The run whose code is running: one call of a handler."""
 DAY_TURN = DayTurn(offset=timedelta(microseconds=TURN))
 
 
@@ -159,6 +163,7 @@ class World:
         self._calm = asyncio.Event()
         for fault in self.faults:
             self._pending.setdefault(fault.kind, {})[fault.at] = fault
+        self._note_runs()
         await scenarios.prepare(self.scenario, self.store)
         self.database.probe = self._probe
         living = [asyncio.create_task(self._keep_running())]
@@ -181,6 +186,17 @@ class World:
             await asyncio.sleep(0)
             await asyncio.gather(*living, return_exceptions=True)
             await self.store.close()
+
+    def _note_runs(self) -> None:
+        """Commits are shared, so each message is noted with the run that wrote it."""
+        put = self.store.outbox.put
+
+        async def noted(message: Message) -> int:
+            number = await put(message)
+            self.invariants.run_of[number] = RUN.get()
+            return number
+
+        self.store.outbox.put = noted  # type: ignore[method-assign]
 
     def _model(self) -> FaultyModel:
         return FaultyModel(self.clock, self._due, self.trace, self._crash, PRICES, hostile=self.scenario.hostile)
@@ -209,6 +225,7 @@ class World:
                 await self.store.lanes.release_owner(process.owner)  # as the next daemon of the same home does
 
     _down = SECOND
+    _runs = 0
 
     def _process(self, home: str = "home") -> Process:
         self.processes += 1
@@ -272,9 +289,12 @@ class World:
 
         @wraps(handler)
         async def count(firing: Firing) -> None:
+            self._runs += 1
+            reset = RUN.set(self._runs)
             try:
                 await handler(firing)
             finally:
+                RUN.reset(reset)
                 key, slot_at = firing._occurrence or (firing.timer.key, firing.timer.slot_at)
                 self._look(lambda: self.invariants.fires(key, slot_at))
 

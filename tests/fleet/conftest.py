@@ -31,9 +31,10 @@ from nudge.fleet.worker import WorkerOptions, working
 from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.queue.agents import Agent
-from nudge.queue.firing import Firing
+from nudge.queue.firing import Firing, Handler
 from nudge.queue.outcomes import Outcome, Result
 from nudge.queue.timers import Timer
+from nudge.spending.budgets import WAKE
 from nudge.stores.open import open_store
 from nudge.stores.store import SqlStore
 from nudge.testing import RecordingChannel
@@ -79,6 +80,7 @@ class World:
     handled: list[tuple[str, str, Instant]] = field(default_factory=list)
     takes: float = 0.0
     sweep_seconds: float = 3600.0
+    handlers: dict[str, Handler] = field(default_factory=dict)
 
     @property
     def table(self) -> FleetTable:
@@ -89,7 +91,7 @@ class World:
             await self.store.agents.add(Agent(name, "own", self.clock.now()))
 
     async def adopt(self, spread: int = 0) -> int:
-        return await adopt(self.store, self.client, self.queue, spread, self.clock.now())
+        return await adopt(self.store, self.queue, spread, self.clock.now())
 
     def note(self, agent: str, key: str, seconds: float, *, every: float | None = None) -> Timer:
         due = Instant(self.clock.now() + round(seconds * SECOND))
@@ -101,16 +103,20 @@ class World:
         """In this process, with a store of its own."""
         store = await open_store(self.url)
         fleet = await FleetTable(store).require()
-        ports = ports_on(store, self.clock)
+        ports, options = ports_on(store, self.clock), Options(owner=name)
+        daemon = Daemon(ports, options)
+        self.take_over(daemon)
         client = await connect(Server(self.address))
+        wanted = WorkerOptions(sweep_seconds=self.sweep_seconds)
         try:
-            async with working(
-                ports, Options(owner=name), client, fleet, WorkerOptions(8, self.sweep_seconds)
-            ) as activities:
-                activities.daemon.dispatcher.handlers[NOTE] = self.handle
+            async with working(daemon, ports, options, client, fleet, wanted) as activities:
                 yield activities
         finally:
             await store.close()
+
+    def take_over(self, daemon: Daemon) -> None:
+        """Notes, and chores of midnight, are handled here."""
+        daemon.dispatcher.handlers.update({NOTE: self.handle, WAKE: self.handle, **self.handlers})
 
     async def handle(self, firing: Firing) -> None:
         await asyncio.sleep(self.takes)
@@ -133,6 +139,12 @@ class World:
         """Whether the agent has been visited and sleeps again."""
         member = await self.table.member(agent)
         return member is not None and member.visited_at is not None and (member.wakes_at or 0) > self.clock.now()
+
+    async def there(self, agent: str) -> bool:
+        """Whether the agent has a workflow."""
+        with suppress(RPCError):
+            return bool(await self.workflow(agent).describe())
+        return False
 
     def workflow(self, agent: str) -> Any:
         return self.client.get_workflow_handle(workflow_id(self.queue, agent))

@@ -6,9 +6,11 @@ import asyncio
 from collections import Counter
 from itertools import pairwise
 
+from temporalio.client import WorkflowExecutionStatus
 from temporalio.testing import ActivityEnvironment
 
 from nudge.fleet.adoption import drain, release
+from nudge.fleet.looks import look_at
 from nudge.instants import SECOND, Instant
 from tests.fleet.conftest import World
 
@@ -29,7 +31,7 @@ async def test_an_adopted_agent_wakes_for_its_timer_and_sleeps_again(world: Worl
 
 async def test_a_timer_that_is_set_while_the_agent_sleeps_pokes_it(world: World) -> None:
     await world.agents("ada")
-    await world.store.timers.set(world.note("ada", "tomorrow", 86_400))
+    await world.store.timers.set(world.note("ada", "in days", 3 * 86_400))
     await world.adopt()
     async with world.worker():
         await world.until(lambda: world.asleep("ada"))
@@ -51,7 +53,7 @@ async def test_an_agent_that_is_added_later_joins_with_its_first_timer(world: Wo
 
 async def test_pokes_that_nobody_could_send_are_sent_by_the_next_worker(world: World) -> None:
     await world.agents("ada")
-    await world.store.timers.set(world.note("ada", "tomorrow", 86_400))
+    await world.store.timers.set(world.note("ada", "in days", 3 * 86_400))
     await world.adopt()
     async with world.worker():
         await world.until(lambda: world.asleep("ada"))
@@ -76,10 +78,15 @@ async def test_a_paused_agent_is_not_visited_until_it_resumes(world: World) -> N
 async def test_three_workers_give_every_occurrence_one_outcome(world: World) -> None:
     names = [f"agent{number}" for number in range(12)]
     await world.agents(*names)
-    await world.store.timers.set_many([world.note(name, "tick", 3, every=3) for name in names])
+    await world.store.timers.set_many([world.note(name, "tick", 1, every=3) for name in names])
     await world.adopt()
+
+    async def thrice() -> bool:
+        counted = Counter(one.agent for one in await world.outcomes())
+        return len(counted) == len(names) and min(counted.values()) >= 3
+
     async with world.worker("w1"), world.worker("w2"), world.worker("w3"):
-        await asyncio.sleep(13)
+        await world.until(thrice)
     found = await world.outcomes()
     assert max(Counter((one.agent, one.slot_at) for one in found).values()) == 1
     for name in names:
@@ -90,7 +97,7 @@ async def test_three_workers_give_every_occurrence_one_outcome(world: World) -> 
 
 async def test_the_sweep_wakes_an_agent_whose_workflow_is_gone_and_fires_nothing_itself(world: World) -> None:
     await world.agents("ada", "bob")
-    await world.store.timers.set_many([world.note(name, "tomorrow", 86_400) for name in ("ada", "bob")])
+    await world.store.timers.set_many([world.note(name, "in days", 3 * 86_400) for name in ("ada", "bob")])
     await world.adopt()
     async with world.worker() as activities:
         await world.until(lambda: world.asleep("ada"))
@@ -132,3 +139,35 @@ async def test_a_drained_fleet_starts_nothing_and_a_released_one_is_gone(world: 
     assert await world.table.get() is None
     await world.store.timers.set(world.note("ada", "later", 0))
     assert not await world.table.take_pokes(10)
+
+
+async def test_the_most_urgent_poke_is_sent_first(world: World) -> None:
+    await world.adopt()
+    await world.table.take_pokes(10)
+    names = ["later", "soon", "now"]
+    await world.agents(*names)
+    await world.store.timers.set_many([world.note(name, "one", 100 - 50 * at) for at, name in enumerate(names)])
+    assert {poke.agent for poke in await world.table.take_pokes(2)} == {"now", "soon"}
+
+
+async def test_an_adopted_agent_costs_nothing_before_it_is_due_and_can_be_released(world: World) -> None:
+    await world.agents("ada")
+    await world.store.timers.set(world.note("ada", "in an hour", 3600))
+    await world.adopt()
+    async with world.worker():
+        await world.until(lambda: world.there("ada"))
+        assert (await world.workflow("ada").describe()).history_length == 2
+        look = await look_at(world.store, world.client, "ada", world.clock.now())
+        assert "not been visited yet" in look.why(world.clock.now())
+        await release(world.store, world.client, world.clock.now())
+        assert (await world.workflow("ada").describe()).status is WorkflowExecutionStatus.TERMINATED
+
+
+async def test_an_agent_that_waits_for_its_first_wake_hears_a_poke(world: World) -> None:
+    await world.agents("ada")
+    await world.store.timers.set(world.note("ada", "in an hour", 3600))
+    await world.adopt()
+    async with world.worker():
+        await world.until(lambda: world.there("ada"))
+        await world.store.timers.set(world.note("ada", "now", 0))
+        await world.until(lambda: world.outcomes("ada"))

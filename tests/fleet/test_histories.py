@@ -7,32 +7,23 @@ and keep the old: NUDGE_RECORD=1 pytest tests/fleet/test_fleet.py
 
 from __future__ import annotations
 
-from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from temporalio import activity
-from temporalio.api.enums.v1 import EventType
-from temporalio.client import Client, WorkflowHistory
+from temporalio.client import WorkflowHistory
 from temporalio.testing import WorkflowEnvironment
 from temporalio.worker import Replayer, Worker
 from temporalio.workflow import NondeterminismError
 
 from nudge.fleet.rules import workflow_id
-from nudge.fleet.workflows import AgentStart, AgentWorkflow, SweepWorkflow, VisitAnswer, VisitAsked
+from nudge.fleet.workflows import LONGEST_HISTORY, AgentStart, AgentWorkflow, SweepWorkflow, VisitAnswer, VisitAsked
 from nudge.instants import SECOND
+from tests.fleet.actions import BILLED, actions
 from tests.fleet.conftest import HISTORIES
 
 RECORDED = sorted(HISTORIES.glob("*.json"))
-BILLED = {
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED,
-    EventType.EVENT_TYPE_TIMER_STARTED,
-    EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED,
-    EventType.EVENT_TYPE_WORKFLOW_EXECUTION_SIGNALED,
-    EventType.EVENT_TYPE_UPSERT_WORKFLOW_SEARCH_ATTRIBUTES,
-}
-"""What Temporal Cloud counts as an action."""
 
 
 @pytest.mark.parametrize("path", RECORDED, ids=[path.stem for path in RECORDED])
@@ -52,18 +43,6 @@ def test_there_are_histories_to_replay() -> None:
     assert len(RECORDED) >= 5
 
 
-async def _actions(client: Client, workflow: str, first_run: str) -> tuple[Counter[int], int]:
-    """Actions by kind, over all runs of a workflow, and how many runs there were."""
-    counted: Counter[int] = Counter()
-    runs, run = 0, first_run
-    while run:
-        history = await client.get_workflow_handle(workflow, run_id=run).fetch_history()
-        runs += 1
-        counted.update(event.event_type for event in history.events if event.event_type in BILLED)
-        run = history.events[-1].workflow_execution_continued_as_new_event_attributes.new_execution_run_id
-    return counted, runs
-
-
 @activity.defn(name="visit")
 async def every_45_minutes(asked: VisitAsked) -> VisitAnswer:
     """A visit as the store would answer it, in the server's time."""
@@ -79,15 +58,18 @@ async def test_thirty_days_of_an_agent_cost_at_most_2_2_actions_a_wake(temporal_
         client, task_queue="days", workflows=[AgentWorkflow], activities=[every_45_minutes], max_cached_workflows=10
     ):
         handle = await client.start_workflow(
-            AgentWorkflow.run, AgentStart("ada"), id=workflow_id("days", "ada"), task_queue="days"
+            AgentWorkflow.run,
+            AgentStart("ada", longest_history=LONGEST_HISTORY),
+            id=workflow_id("days", "ada"),
+            task_queue="days",
         )
         for _ in range(30):
             await temporal_skipping.sleep(timedelta(days=1))
         state = await handle.query("state")
-        actions, runs = await _actions(client, handle.id, handle.first_execution_run_id or "")
+        counted, runs = await actions(client, handle.id, handle.first_execution_run_id)
         await client.get_workflow_handle(handle.id).signal("cancel")
     assert datetime.fromtimestamp(state["wake_at"] / SECOND, UTC) >= start + timedelta(days=30)
     assert 955 <= state["visits"] <= 965
-    per_wake = sum(actions.values()) / state["visits"]
+    per_wake = sum(counted[one] for one in BILLED) / state["visits"]
     print(f"{per_wake:.3f} actions per wake, {state['visits']} wakes, {runs} runs")
     assert per_wake <= 2.2

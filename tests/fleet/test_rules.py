@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nudge.fleet.rules import NEVER, Poke, jitter, next_wake, shown_due, together, wake_at
+from nudge.fleet.rules import NEVER, Poke, first_wake, jitter, next_wake, shown_due, together, wake_at
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
 from nudge.queue.timers import LATE_FROM
 
@@ -38,6 +38,22 @@ def test_watching_files_is_no_reason_to_wake() -> None:
     assert next_wake("ada", {"routines": NOW}, NOW) == NEVER
     assert next_wake("ada", {"routines": NOW, "reminder": LATER}, NOW) == LATER
     assert next_wake("ada", {}, NOW) == NEVER
+
+
+@pytest.mark.parametrize(
+    "due, soon",
+    [
+        pytest.param({"heartbeat": LATER}, False, id="one that has been at work waits for its next due time"),
+        pytest.param({}, True, id="one that nobody started is visited soon"),
+        pytest.param({"reminder": Instant(NOW + 3 * DAY)}, True, id="nor is a far reminder a sign of work"),
+        pytest.param({"routines": NOW}, True, id="nor are watched files"),
+    ],
+)
+def test_when_an_agent_that_joins_is_woken(due: dict[str, Instant], soon: bool) -> None:
+    wakes = [first_wake(f"agent{number}", due, NOW, SPREAD, 200) for number in range(200)]
+    latest = NOW + 10 * SECOND if soon else LATER + LATE_FROM
+    assert NOW <= min(wakes) <= max(wakes) < latest
+    assert len(set(wakes)) > 150, "not all at once"
 
 
 def test_a_jitter_is_stable_and_even() -> None:

@@ -12,7 +12,7 @@ from nudge.errors import NudgeError
 from nudge.fleet.connection import Server, connect
 from nudge.queue.dispatch import EarlyWakes
 from nudge.stores.open import open_store
-from tests.fleet.conftest import NOTE, World, daemon_of
+from tests.fleet.conftest import World, daemon_of
 
 SWEEP_SECONDS = 5.0
 
@@ -28,7 +28,7 @@ async def plain(url: str, address: str, queue: str, name: str, takes: float) -> 
     world = World(url, address, await open_store(url), await connect(Server(address)), queue)
     world.takes = takes
     daemon = daemon_of(world.store, world.clock, name)
-    daemon.dispatcher.handlers[NOTE] = world.handle
+    world.take_over(daemon)
     await daemon.start()
     async with asyncio.TaskGroup() as group:
         group.create_task(EarlyWakes(world.store, world.clock, daemon.poke).run())

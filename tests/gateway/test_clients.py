@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from nudge.gateway.app import GatewayOptions
+from nudge.gateway.repeats import Repeats
 from nudge.testing import FakeAnthropic, FakeResponses, Reply
 from tests.gateway.kit import KEY, MODEL, OPENAI_KEY, Rig, cost_of, gateway_on
 
@@ -167,3 +169,20 @@ async def test_a_refusal_is_shown_at_once_and_not_hammered(client: Any, tmp_path
             made = 2 if client is opencode else 1  # it asks for a title beside its answer
             assert [call.result for call in await rig.calls()] == ["refused"] * made
             assert one.served == other.served == []
+
+
+async def test_claude_code_that_repeats_itself_is_stopped_with_the_reason(tmp_path: Path) -> None:
+    def again(body: dict[str, Any]) -> Reply | str:
+        tools = [tool.get("name") for tool in body.get("tools", ())]
+        return Reply("", tools=[("Bash", {"command": "echo one", "description": "Print"})]) if "Bash" in tools else "ok"
+
+    options = GatewayOptions(repeats=lambda agent: Repeats.REFUSE)
+    with FakeAnthropic(answer=again) as service:
+        async with gateway_on(service.url, options=options) as rig:
+            code, said = await claude(rig, tmp_path)
+            assert code != 0
+            assert "Doom loop detected: 'Bash' called 5 times with identical arguments" in said
+            results = [call.result for call in await rig.calls()]
+            assert results.count("repeats itself") == 1, "it is shown at once and not tried again"
+            lines = await rig.store.feed.recent(agent="builder", limit=10)
+            assert {line.kind for line in lines} == {"repeats"}

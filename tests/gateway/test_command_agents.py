@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -11,9 +12,11 @@ from typing import Any
 
 import pytest
 
-from nudge.testing import FakeAnthropic, Reply
+from nudge.clock import SystemClock
+from nudge.instants import SECOND
+from nudge.testing import FakeAnthropic, Loopback, Reply
 from tests.cli.cli import Cli, until
-from tests.gateway.kit import KEY, cost_of
+from tests.gateway.kit import KEY, MODEL, cost_of
 from tests.gateway.test_clients import program
 from tests.gateway.test_commands import CLIENT
 
@@ -30,11 +33,11 @@ def service() -> Iterator[FakeAnthropic]:
 
 @pytest.fixture
 def home(tmp_path: Path, service: FakeAnthropic) -> Cli:
-    return home_with(tmp_path, service)
+    return home_with(tmp_path, service.url)
 
 
-def home_with(tmp_path: Path, service: FakeAnthropic) -> Cli:
-    cli = Cli(tmp_path / "home", {"ANTHROPIC_BASE_URL": service.url})
+def home_with(tmp_path: Path, service: str) -> Cli:
+    cli = Cli(tmp_path / "home", {"ANTHROPIC_BASE_URL": service})
     cli("init")
     (cli.home / ".env").write_text(f"ANTHROPIC_API_KEY={KEY}\nTELEGRAM_BOT_TOKEN={SECRET}\n")
     (cli.home / ".env").chmod(0o600)
@@ -56,8 +59,6 @@ def noted(cli: Cli, name: str) -> str:
 
 
 def log(cli: Cli) -> list[dict[str, Any]]:
-    import json
-
     lines = cli("log", "--agent", "builder", "--json").stdout.splitlines()
     return [row for row in map(json.loads, lines) if str(row.get("key", "")).startswith("letter:")]
 
@@ -144,6 +145,70 @@ def test_kill_9_ends_the_program_and_the_letter_is_done_after_the_restart(home: 
     assert home.json("inbox", "builder") == []
 
 
+ASKS = """
+import json, os, sys, urllib.error, urllib.request
+body = {"model": "claude-sonnet-5-5", "max_tokens": 50, "messages": [{"role": "user", "content": "Hi"}]}
+headers = {"content-type": "application/json", "x-api-key": "sk-of-a-plan", "x-claude-code-session-id": "5f-1"}
+url = os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages"
+try:
+    urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), headers)).read()
+except urllib.error.HTTPError as error:
+    sys.exit(f"Limit reached ({error.code}).")
+"""
+
+
+class Plan:
+    """A service whose plan is used up for a few seconds after the first call."""
+
+    def __init__(self) -> None:
+        self.resets = 0
+        self.calls = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.calls += 1
+        now = SystemClock().now()
+        self.resets = self.resets or now // SECOND + 4
+        used_up = now < self.resets * SECOND
+        told = {"status": "rejected" if used_up else "allowed", "reset": self.resets, "utilization": "1.0"}
+        headers = [
+            (f"anthropic-ratelimit-unified-5h-{name}".encode(), str(value).encode()) for name, value in told.items()
+        ]
+        usage = {"input_tokens": 9, "output_tokens": 3}
+        body = b"{}" if used_up else json.dumps({"type": "message", "model": MODEL, "usage": usage}).encode()
+        kept = [*(headers if used_up else ()), (b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 429 if used_up else 200, "headers": kept})
+        await send({"type": "http.response.body", "body": body})
+
+
+def test_a_session_that_hits_its_plan_is_resumed_once_at_the_reset_after_a_kill(tmp_path: Path) -> None:
+    plan = Plan()
+    with Loopback(plan) as server:
+        home = home_with(tmp_path, server.url)
+        (tmp_path / "asks.py").write_text(ASKS)
+        line = script(home, f'printf "%s\\n" "$*" >> said; {sys.executable} asks.py')
+        home("agent", "add", "builder", "--run", f"{line} --resume {{session}} {{message}}")
+        home("agent", "message", "builder", "Fix it")
+        with home.start() as daemon:
+            until(lambda: any(row["result"] == "deferred" for row in log(home)), "the session sleeps", 30)
+            assert home.json("budget", "--agent", "builder", code=6)["state"] == "asleep"
+            os.kill(daemon.process.pid, signal.SIGKILL)
+            daemon.wait()
+        with home.start() as daemon:
+            (row,) = ended(home)
+            assert row["result"] == "fired"
+            os.kill(daemon.process.pid, signal.SIGKILL)
+            daemon.wait()
+        with home.start():
+            home("agent", "message", "builder", "More")
+            ended(home, count=2)
+    resumed = "--resume 5f-1 Resuming — budget refreshed. Continuing from Fix it."
+    assert noted(home, "said").splitlines() == ["Fix it", resumed, "--resume 5f-1 More"]
+    feed = [json.loads(line) for line in home("log", "--agent", "builder", "--json").stdout.splitlines()]
+    kinds = [line["kind"] for line in feed if line["type"] == "feed"]
+    assert (kinds.count("asleep"), kinds.count("awake")) == (1, 1)
+    assert plan.calls == 3
+
+
 def test_stopping_the_daemon_lets_the_letter_wait(home: Cli) -> None:
     line = script(home, "echo $$ >> pid; sleep 600")
     home("agent", "add", "builder", "--run", line)
@@ -184,7 +249,7 @@ def test_claude_code_goes_on_in_its_session(tmp_path: Path) -> None:
 
     line = f"{program('claude')} -p --resume {{session}} {{message}}"
     with FakeAnthropic(answer=answer) as service:
-        home = home_with(tmp_path, service)
+        home = home_with(tmp_path, service.url)
         home("agent", "add", "builder", "--run", line, "--own-key")
         with Cli(home.home, {**home.environment, "HOME": str(tmp_path)}).start():
             home("agent", "message", "builder", "Count the files.")

@@ -83,4 +83,4 @@ async def test_a_call_is_told_in_the_log_and_explained(store: SqlStore) -> None:
     )
     run = await explain(store, "s1")
     assert run.thing is not None
-    assert run.thing.text == "3 calls, 1 refused, 1,000 tokens in, 200 out."
+    assert run.thing.text == "3 calls, 1 refused, 1,000 tokens in, 200 out. builder is asleep until Tuesday."

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import httpx2
 import pytest
 
-from nudge.instants import SECOND, Instant
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow, asleep_until, read_windows
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
+from nudge.spending.plan_windows import (
+    PLAN,
+    PlanTold,
+    PlanWindow,
+    asleep_until,
+    nothing_spare_until,
+    plan_of,
+    read_windows,
+)
 from nudge.testing import Loopback
 from tests.gateway.kit import HEADERS, ask, gateway_on
 
@@ -79,5 +88,54 @@ async def test_the_gateway_keeps_what_the_service_says() -> None:
             said = await client.post(f"{rig.base()}/v1/messages", json=ask(), headers=HEADERS)
             assert said.status_code == 429
             await rig.settled()
-            windows = await rig.store.records.get("builder", PLAN_WINDOWS)
-    assert windows == (PlanWindow("5h", 100, Instant(RESET * SECOND), True),)
+            plan = await rig.store.records.get("builder", PLAN)
+            assert plan is not None
+            assert plan.windows == (PlanWindow("5h", 100, Instant(RESET * SECOND), True),)
+            status = await rig.spending.state("builder", rig.clock.now())
+            assert (status.state.value, status.refresh_at) == ("asleep", RESET * SECOND)
+            (line,) = await rig.store.feed.recent(agent="builder", limit=5)
+            assert line.kind == "asleep"
+            wake = await rig.store.timers.get("builder", "wake")
+            assert wake is not None
+            assert wake.due_at == RESET * SECOND
+            refused = await client.post(f"{rig.base()}/v1/messages", json=ask(), headers=HEADERS)
+            assert refused.status_code == 402
+            assert "nudge budget wake --agent builder" in refused.json()["error"]["message"]
+
+
+HALF = Instant(10 * HOUR)
+"""In the middle of a window of five hours that ends at 12:30."""
+ENDS = Instant(HALF + 5 * HOUR // 2)
+
+
+@pytest.mark.parametrize(
+    ("windows", "until"),
+    [
+        pytest.param((), None, id="nothing is known"),
+        pytest.param((PlanWindow("5h", 40, ENDS),), None, id="40 % used after half the time: 10 % to spare"),
+        pytest.param((PlanWindow("5h", 50, ENDS),), 3 * MINUTE, id="50 % used: after one more percent of the time"),
+        pytest.param((PlanWindow("5h", 80, ENDS),), 93 * MINUTE, id="80 % used: when four fifths have passed"),
+        pytest.param((PlanWindow("5h", 100, ENDS, True),), 150 * MINUTE, id="used up: at the reset"),
+        pytest.param(
+            (PlanWindow("5h", 0, ENDS), PlanWindow("7d", 90, Instant(HALF + 3 * DAY))),
+            int(0.91 * 7 * DAY) - 4 * DAY,
+            id="the week has nothing to spare",
+        ),
+        pytest.param((PlanWindow("30d", 90, ENDS),), None, id="nobody knows how long it is"),
+        pytest.param((PlanWindow("5h", 90, Instant(HALF - 1)),), None, id="it has begun again since"),
+    ],
+)
+def test_what_would_expire_unused_is_spare(windows: tuple[PlanWindow, ...], until: int | None) -> None:
+    assert nothing_spare_until(windows, HALF) == (None if until is None else HALF + until)
+
+
+async def test_agents_of_one_account_know_what_the_other_was_told() -> None:
+    async with gateway_on(agents=("builder", "me", "other")) as rig:
+        window = PlanWindow("5h", 10, Instant(RESET * SECOND))
+        for name, percent, account, at in [
+            ("builder", 10, "org-1", 1),
+            ("me", 80, "org-1", 2),
+            ("other", 99, "org-2", 3),
+        ]:
+            await rig.spending.note_plan(name, PlanTold((replace(window, percent=percent),), account, Instant(at)))
+        assert [one.percent for one in (await plan_of(rig.store, "builder")).windows] == [80]

@@ -11,12 +11,12 @@ import pytest
 
 from nudge.attention.quiet import Person, QuietHours
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError, StoreError
-from nudge.instants import HOUR, SECOND, Instant, to_datetime
+from nudge.instants import HOUR, MINUTE, SECOND, Instant, to_datetime
 from nudge.queue.agents import Agent
 from nudge.queue.channel import REPEAT_MARK, Outbound, Receipt
 from nudge.queue.delivery import HELD, Delivery
 from nudge.queue.dispatch import Dispatcher
-from nudge.queue.outbox import Message, Sending
+from nudge.queue.outbox import Message, Sending, Wait
 from nudge.queue.outcomes import Outcome, Result
 from nudge.reminders.handover import SecondLook
 from nudge.reminders.reminder import Source
@@ -89,6 +89,45 @@ def test_after_an_outage_it_takes_no_more_than_a_minute(in_store: InStore) -> No
         channel = Away()
         await run(clock, store, channel, 3 * 3600 + 61, message("x", asked=True))
         assert channel.texts == ["x"]
+
+    in_store(scenario)
+
+
+@pytest.mark.parametrize(
+    ("age", "sent"),
+    [
+        pytest.param(2 * MINUTE, ["0", "1"], id="what is old is decided about just before it is sent"),
+        pytest.param(45 * SECOND, ["0", "1"], id="what was fresh when the turn began is not any more"),
+        pytest.param(0, ["0", "1", "2", "3"], id="what is fresh was decided about when it was written"),
+    ],
+)
+def test_a_message_behind_slow_sends_is_looked_at_again(in_store: InStore, age: int, sent: list[str]) -> None:
+    """Quiet begins 20 s after the first is sent, and each send takes 12 s."""
+    quiet = Instant(NOON + 20 * SECOND)
+
+    class Slow(Channel):
+        clock: VirtualClock
+
+        async def send(self, message: Outbound) -> Receipt:
+            await self.clock.sleep(12)
+            return await super().send(message)
+
+    async def second_look(message: Message, now: Instant) -> Wait | None:
+        return Wait(Instant(NOON + HOUR)) if now >= quiet else None
+
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        channel = Slow()
+        channel.clock = clock
+        delivery = Delivery(store, lambda agent: channel, second_look, clock)
+        await store.agents.add(Agent("coach", "coach", NOON))
+        for number in range(4):
+            await delivery.post(replace(message(f"{number}"), created_at=Instant(NOON - age)))
+        dispatcher = Dispatcher(store, clock, {"deliver": delivery.deliver}, owner="d")
+        running = asyncio.create_task(dispatcher.run())
+        await clock.sleep(300)
+        dispatcher.stop()
+        await running
+        assert channel.texts == sent
 
     in_store(scenario)
 

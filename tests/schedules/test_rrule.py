@@ -233,6 +233,29 @@ def test_starts_ends_and_dates(text: str, expected: list[str]) -> None:
     assert local(rule(text), max(len(expected), 1)) == expected
 
 
+WEEK_52_OF_2021 = ["2021-12-27", "2021-12-28", "2021-12-29", "2021-12-30", "2021-12-31", "2022-01-01", "2022-01-02"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        pytest.param("BYWEEKNO=52", WEEK_52_OF_2021, id="a week goes on in the next year"),
+        pytest.param("BYWEEKNO=53", ["2026-12-28", "2026-12-29"], id="a year of 52 weeks has no week 53"),
+        pytest.param("BYWEEKNO=-1", WEEK_52_OF_2021, id="the last week is the 52nd"),
+        pytest.param("BYWEEKNO=52;BYSETPOS=1", ["2021-12-27", "2022-01-01", "2023-01-01"], id="the first in a year"),
+        pytest.param("BYWEEKNO=52;BYSETPOS=-1", ["2021-12-31", "2022-12-31", "2023-12-31"], id="the last in a year"),
+        pytest.param("BYWEEKNO=1;BYSETPOS=1", ["2022-01-03", "2023-01-02", "2024-01-01"], id="the first of week 1"),
+        pytest.param("BYWEEKNO=52;INTERVAL=2", [*WEEK_52_OF_2021[:5], "2023-01-01"], id="every other year"),
+    ],
+)
+def test_weeks_of_a_year_by_rfc_5545(parts: str, expected: list[str]) -> None:
+    """A week has the number that its year gives it, also for its days beyond that year. `BYSETPOS` and `INTERVAL` count
+    calendar years: "one interval of the recurrence rule", and the rule says YEARLY."""
+    text = f"DTSTART:20211101T090000\nRRULE:FREQ=YEARLY;{parts}"
+    found = occurrences(rule(text), Instant(0), FOR_EVER, len(expected), TORONTO)
+    assert [rfc3339(instant, TORONTO)[:10] for instant in found] == expected
+
+
 @pytest.mark.parametrize(
     ("text", "fires"),
     [

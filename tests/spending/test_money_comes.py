@@ -117,6 +117,7 @@ def test_what_waits_runs_as_soon_as_there_is_money(
         await way(life)
         await life.passes(seconds=1)
         assert model.read(life) == ["first", "second"]
+        assert await life.store.letters.unread("coach") == []
 
     live(scenario, NOON, model=model, plan=PLAN, capacity=5)
 

@@ -6,7 +6,7 @@ import asyncio
 import http.client
 import subprocess
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -97,8 +97,8 @@ class Site:
 
 
 @contextmanager
-def started(home: Path) -> Iterator[Site]:
-    cli = Cli(home)
+def started(home: Path, environment: Mapping[str, str] | None = None) -> Iterator[Site]:
+    cli = Cli(home, environment)
     cli("init")
     with cli.start(), _web(cli) as web:
         assert web.stdout is not None

@@ -12,7 +12,8 @@ import pytest
 from nudge.instants import Instant
 from nudge.queue.outcomes import FeedLine
 from nudge.stores.store import SqlStore
-from tests.web.site import Site, ask_for_more, demo
+from nudge.testing import FakeAnthropic, Fault, FaultKind
+from tests.web.site import Site, ask_for_more, demo, started
 
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, Page
@@ -213,6 +214,28 @@ def test_the_coach_is_talked_to_and_its_documents_are_edited(site: Site, page: P
     page.locator("#flash").get_by_role("button", name="Undo").click()
     page.locator("#flash").get_by_text("Undone").wait_for()
     assert "read a book" not in (site.cli.home / "agents" / "coach" / "GOALS.md").read_text()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with JavaScript", "without JavaScript"])
+def test_an_answer_appears_while_the_model_writes_it(
+    browser: Any, tmp_path_factory: pytest.TempPathFactory, scripts: bool
+) -> None:
+    """The model stops in the middle of its answer, and what it has written is on the page."""
+    with FakeAnthropic() as anthropic:
+        anthropic.reply("Start with the smallest piece of the draft, then rest.")
+        environment = {"ANTHROPIC_API_KEY": anthropic.api_key, "ANTHROPIC_BASE_URL": anthropic.url}
+        home = tmp_path_factory.mktemp("writing")
+        with started(home, environment) as site, browser.new_context(java_script_enabled=scripts) as visitor:
+            page = visitor.new_page()
+            page.set_default_timeout(10_000)
+            page.goto(site.link())
+            page.goto(f"{site.address}/coach")
+            page.locator("#talk").get_by_text("What should I call you?").wait_for()
+            anthropic.fail(Fault(FaultKind.STALL, pieces=4, on="messages"))
+            page.get_by_label("Message to coach").fill("where do I begin with the draft?")
+            page.get_by_role("button", name="Send").click()
+            page.locator("#draft").get_by_text("Start").wait_for()
+            page.locator("#busy").get_by_text("Writing").wait_for()
 
 
 def _why_tuesday(page: Page) -> None:

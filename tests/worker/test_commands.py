@@ -14,8 +14,8 @@ from nudge.queue.agents import IDLE_SINCE, Agent
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outcomes import Result
 from nudge.spending.budgets import SpendingPlan
-from nudge.spending.lifecycle import SpendingState
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow
+from nudge.spending.lifecycle import PAUSED, SpendingState
+from nudge.spending.plan_windows import PlanTold, PlanWindow
 from nudge.testing import Life, ScriptedCommands, live
 from nudge.worker.command_rules import (
     LONGEST_ARGUMENT,
@@ -436,7 +436,7 @@ def test_a_session_that_meets_the_end_of_a_plan_window_is_resumed_once_at_its_re
         async def work(job: CommandJob) -> None:
             if len(program.jobs) == 1:
                 window = PlanWindow("5h", 100, resets_at, used_up=True)
-                await life.store.records.set(AGENT, PLAN_WINDOWS, (window,))
+                await life.daemon.spending.note_plan(AGENT, PlanTold((window,)))
 
         program.before_end = work
         await hire(life)
@@ -445,13 +445,45 @@ def test_a_session_that_meets_the_end_of_a_plan_window_is_resumed_once_at_its_re
         await write(life, "Something else.")
         await life.passes(hours=1, minutes=59)
         assert told(program) == ["Fix the login."]
+        status = await life.daemon.spending.state(AGENT, life.clock.now())
+        assert (status.state, status.refresh_at, status.by_plan) == (SpendingState.ASLEEP, resets_at, True)
         await life.passes(minutes=2)
         assert told(program) == ["Fix the login.", RESUMING, "Something else."]
         await life.passes(days=2)
         assert len(program.jobs) == 3
         feed = [line.text for line in await life.store.feed.recent(agent=AGENT, limit=100)]
         assert feed.count(RESUMING) == 1
-        assert feed.count("Agent paused until its plan's window begins again") == 1
+        assert feed.count(PAUSED) == 1
         assert not await life.store.letters.unread(AGENT)
 
     live(scenario, START, programs={AGENT: program})
+
+
+def test_a_letter_waits_until_the_plan_has_something_to_spare_and_what_has_begun_goes_on() -> None:
+    program = ScriptedCommands(LINE, 0, 0)
+
+    async def scenario(life: Life) -> None:
+        ends = Instant(life.clock.now() + 4 * HOUR)
+
+        async def plan(percent: int) -> None:
+            window = PlanWindow("5h", percent, ends)
+            await life.daemon.spending.note_plan(AGENT, PlanTold((window,), at=life.clock.now()))
+
+        async def work(job: CommandJob) -> None:
+            await plan(90)
+
+        program.before_end = work
+        await hire(life)
+        await plan(39)  # after a fifth of the time: in an hour two fifths have passed
+        await write(life, "one")
+        await life.passes(minutes=59)
+        assert told(program) == []
+        await life.passes(minutes=2)
+        assert told(program) == ["one"], "it came to its end, although it used more"
+        await write(life, "two")
+        await life.passes(minutes=150)
+        assert told(program) == ["one"]
+        await life.passes(minutes=10)
+        assert told(program) == ["one", "two"]
+
+    live(scenario, START, programs={AGENT: program}, spare_only=True)

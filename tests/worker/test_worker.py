@@ -8,7 +8,10 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
+
 from nudge.clock import Clock
+from nudge.errors import StoreFullError
 from nudge.home.prices import load_prices
 from nudge.instants import SECOND, Instant
 from nudge.model import ModelReply, ModelRequest, StopReason, Text, Tool, ToolResult, ToolUse
@@ -224,6 +227,53 @@ def test_a_task_is_worked_on_and_reported() -> None:
         ("t1", "broken", False),
         ("t2", "no such file", True),
     ]
+
+
+@pytest.mark.parametrize("priority", list(Priority), ids=lambda one: one.word)
+def test_a_letter_that_is_refreshed_while_it_is_worked_on_is_worked_on_again(priority: Priority) -> None:
+    model = OfflineModel(
+        reply(use(1, "write_file", path="a", text="1")), reply("Done with 1."), reply("Done with 2."), reply("Extra.")
+    )
+
+    async def scenario(place: Office) -> None:
+        async def write(text: str) -> None:
+            now = place.clock.now()
+            await place.store.letters.put(Letter(AGENT, "ci", text, priority, now, topic="ci"))
+            await place.sessions.arrived(AGENT, priority, now)
+            place.dispatcher.poke()
+
+        place.folder.on_change = lambda: write("Build 2 failed.")
+        await write("Build 1 failed.")
+        await place.passes(60)
+        assert not await place.store.letters.unread(AGENT)
+        assert place.reports[0] == ("ci", "Done with 1.")
+        assert place.reports[-1] == ("ci", "Done with 2.")
+
+    office(scenario, model)
+    assert any("Build 2 failed." in turn.text for turn in model.requests[-1].turns)
+
+
+def test_a_tool_whose_checkpoint_could_not_be_written_leaves_nothing_behind() -> None:
+    model = OfflineModel(reply(use(1, "append", path="log", text="x")), reply("Done."))
+
+    async def scenario(place: Office) -> None:
+        keep, failed = place.folder.keep, []
+
+        async def full(session: Session) -> str:
+            name = await keep(session)
+            if place.folder.files and not failed:
+                failed.append(name)
+                raise StoreFullError("The disk is full.")
+            return name
+
+        place.folder.keep = full  # type: ignore[method-assign]
+        await place.give("Append x.")
+        await place.passes(3600)
+        assert failed
+        assert place.reports == [("person", "Done.")]
+        assert place.folder.files == {"log": "x"}
+
+    office(scenario, model)
 
 
 def test_the_report_tool_ends_the_task() -> None:

@@ -25,7 +25,7 @@ GREATEST in PostgreSQL):
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, timedelta, tzinfo
 from decimal import Decimal, InvalidOperation
@@ -105,6 +105,41 @@ def level_at(level: int, last_refill: Instant, now: Instant, capacity: int, refi
     if level + gained >= full:
         return full, now
     return level + gained, Instant(last_refill + gained * grain)
+
+
+class LevelChange(NamedTuple):
+    """A bucket after something changed it, as of `at`."""
+
+    at: Instant
+    level: int
+    capacity: int
+    refill_minutes: int
+
+    def then(self, now: Instant) -> int:
+        """The level at `now` if nothing else changes it."""
+        return level_at(self.level, self.at, now, self.capacity, self.refill_minutes * MINUTE)[0]
+
+    @property
+    def full_at(self) -> Instant:
+        """When it is full if nothing else changes it."""
+        missing = max(0, self.capacity * PING - self.level)
+        return Instant(self.at + missing * (self.refill_minutes * MINUTE // PING))
+
+
+def level_line(changes: Sequence[LevelChange], since: Instant, until: Instant) -> list[tuple[Instant, int]]:
+    """The level from `since` to `until` as the corners of a line: where a ping was taken, and where it was full again.
+
+    >>> taken = LevelChange(Instant(0), PING, 2, 60)
+    >>> [(at // MINUTE, level / PING) for at, level in level_line([taken], Instant(0), Instant(90 * MINUTE))]
+    [(0, 1.0), (60, 2.0), (90, 2.0)]
+    """
+    corners: list[tuple[Instant, int]] = []
+    for number, change in enumerate(changes, 1):
+        end = min(changes[number].at, until) if number < len(changes) else until
+        begin = max(change.at, since)
+        times = [begin, *([change.full_at] if begin < change.full_at < end else []), end]
+        corners += [(at, change.then(at)) for at in times if begin <= end]
+    return [corner for number, corner in enumerate(corners) if number == 0 or corner != corners[number - 1]]
 
 
 class PingUse(NamedTuple):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 from nudge.attention.bedtime import BedtimeCount
-from nudge.attention.bucket import PingBudget
+from nudge.attention.bucket import LevelChange, PingBudget
 from nudge.attention.reserve import PING
 from nudge.attention.restraint import Requests
 from nudge.attention.store import AttentionRow
@@ -15,6 +16,7 @@ from nudge.instants import DAY, Instant
 
 _FORGET_AFTER = 7 * DAY
 _FADED_AFTER = 8 * HALF_LIFE
+_MOST_LEVELS = 2000
 
 
 class AttentionTable:
@@ -65,6 +67,13 @@ class AttentionTable:
             "last_refill": budget.last_refill,
         }
         await self._db.run("attention_set_bucket", params)
+
+    async def levels(self, agent: str, since: Instant) -> Sequence[LevelChange]:
+        """How the bucket changed, from the last change before `since` on, oldest first; the last ones if there are very
+        many."""
+        params = {"agent": agent, "since": since, "limit": _MOST_LEVELS}
+        rows = reversed(await self._db.all("bucket_levels_since", params))
+        return [LevelChange(Instant(one["at"]), one["level"], one["capacity"], one["refill_minutes"]) for one in rows]
 
     async def take_ping(self, agent: str, now: Instant, today: date, at_least: int) -> bool:
         """Take one ping if the level is at least `at_least` micro-pings, in one statement. True if it took one."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
-from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, distance, note, out, out_json, table
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
 from nudge.spending.allowance import Meter
@@ -17,7 +16,7 @@ from nudge.spending.budgets import Budgets, SpendingStatus, budget_json, day_met
 from nudge.spending.burn import Forecast
 from nudge.spending.lifecycle import SpendingState
 from nudge.spending.money import format_money
-from nudge.spending.plan_windows import PLAN_WINDOWS, PlanWindow, asleep_until, current
+from nudge.spending.plan_windows import PlanWindow, current, plan_of
 from nudge.spending.store import DaySpent, UsageTotal
 from nudge.stores.store import SqlStore
 
@@ -39,7 +38,8 @@ def budget_lines(
     lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("What is left of today does not pay for another call.")
-    lines.append(f"Refreshes {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    again = "Its plan begins again" if status.by_plan else "Refreshes"
+    lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
         if at is not None:
@@ -95,8 +95,16 @@ async def budgets_of(store: SqlStore, context: Context, agent: str) -> Budgets:
     return Budgets(store, context.config.spending.plan, context.config.spending.turn)
 
 
-def show(args: argparse.Namespace, context: Context, *, detail: bool = False, change: Change | None = None) -> bool:
-    """Change something if there is something to change, then say how it stands. Whether the agent is awake."""
+def show(
+    args: argparse.Namespace,
+    context: Context,
+    *,
+    detail: bool = False,
+    change: Change | None = None,
+    money: bool = True,
+) -> bool:
+    """Change something if there is something to change, then say how it stands. Whether the agent is awake. `money`
+    says that the change is one of the window's money."""
 
     windows: tuple[PlanWindow, ...] = ()
 
@@ -106,25 +114,25 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
         if change:
             await change(budgets)
         status = await budgets.status(args.agent, context.now)
-        windows = current(await store.records.get(args.agent, PLAN_WINDOWS) or (), context.now)
+        windows = current((await plan_of(store, args.agent)).windows, context.now)
         totals = await store.usage.totals(args.agent, status.window_starts, status.window_ends) if detail else ()
         return status, await budgets.forecast(status, context.now), totals, budgets.plan.tier
 
     status, forecast, totals, tier = context.with_store(work)
-    awake = status.state.may_go_on and asleep_until(windows, context.now) is None
+    awake = status.state.may_go_on
     if change:
         context.poke()
+    if change and money:
         until = clock_time(status.window_ends, context.zone, context.now)
         note(f"The window has {format_money(status.window.limit)} now, until {until}.")
     if args.json:
         told = budget_json(status, tier, totals if detail else None, context.zone, forecast)
-        out_json({**told, "plan_windows": [_window_json(one, context) for one in windows]})
+        out_json({**told, "plan_windows": [one.public(context.zone, context.now) for one in windows]})
         return awake
     for line in budget_lines(status, context.zone, context.now, context.colour, forecast):
         out(line)
     for window in windows:
-        resets = f"begins again {clock_time(window.resets_at, context.zone, context.now)}"
-        out(f"Plan, {window.title}: {window.percent}% used, {resets}.{' Asleep until then.' if window.used_up else ''}")
+        out(_window_line(window, context))
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
@@ -133,10 +141,10 @@ def show(args: argparse.Namespace, context: Context, *, detail: bool = False, ch
     return awake
 
 
-def _window_json(window: PlanWindow, context: Context) -> dict[str, Any]:
-    return {
-        "name": window.name,
-        "percent": window.percent,
-        "resets_at": rfc3339(window.resets_at, context.zone),
-        "used_up": window.used_up,
-    }
+def _window_line(window: PlanWindow, context: Context) -> str:
+    resets = f"begins again {clock_time(window.resets_at, context.zone, context.now)}"
+    line = f"Plan, {window.title}: {window.percent}% used, {resets}."
+    spare = window.spare(context.now)
+    if window.used_up:
+        return f"{line} Asleep until then."
+    return line if spare is None else f"{line} {max(0, spare)}% to spare."

@@ -110,6 +110,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
                 "history": Command("budget", "show each day as a bar", "history"),
                 "top-up": Command("budget", "add money; a sleeping agent wakes", "top_up"),
                 "set": Command("budget", "change the budget or the renewal date", "set_"),
+                "wake": Command("budget", "wake an agent whose plan's window is used up", "wake"),
                 "hold": Command("budget_outside", "hold money for a call that you make yourself", "hold"),
                 "settle": Command("budget_outside", "say what a held call used", "settle"),
                 "record": Command("budget_outside", "charge a call that was made without a hold", "record"),

@@ -23,7 +23,7 @@ from nudge.coach.store import CoachStore
 from nudge.errors import BudgetExhaustedError
 from nudge.instants import HOUR, MINUTE, Instant, rfc3339
 from nudge.queue.firing import Firing, Settlement, batched
-from nudge.queue.inbox import LETTERS, Letter, Priority
+from nudge.queue.inbox import LETTERS, Letter, Priority, letter_key
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import Timer
 from nudge.reminders.conditions import MET, SKIP
@@ -77,7 +77,7 @@ class Background:
                     settlement.outcome(Result.SKIPPED, "There was nothing left to read.")
             return
         letter = letters[0]
-        firing.stands_for(f"letter:{letter.id}", letter.created_at)
+        firing.stands_for(letter_key(letter.id, letter.count), letter.created_at)
         wait = await self._wait(agent, letter, now)
         if wait is not None:
             await self._put_off(firing, wait)
@@ -91,7 +91,7 @@ class Background:
             await self._put_off(firing, max(until, Instant(now + MINUTE)))
             return
         async with firing.settle() as settlement:
-            await self._store.letters.mark_read(letter.id, now)
+            await self._store.letters.mark_read(letter.id, now, count=letter.count)
             said = decision.message or (SKIP if decision.action is Action.OK else text)
             await self._reminders.agent_replied(letter.id, said, now, judged=judged)
             words = without_marks(decision.message)

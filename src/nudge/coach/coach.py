@@ -29,6 +29,8 @@ from nudge.coach.inbound import Intake, Listener
 from nudge.coach.messages import Pings, Replies
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
+from nudge.coach.onboarding import KIND as FIRST
+from nudge.coach.onboarding_talk import OnboardingTalk
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import DOCUMENTS, PersonDocuments
 from nudge.coach.person_reminders import SAY_AGAIN, Buttons, PersonReminders
@@ -111,6 +113,9 @@ class Coach:
         self.conversation = Conversation(
             store, talk, self.replies, self.changes, self.review, partial(carry_out, self), options.help_lines
         )
+        self.onboarding = OnboardingTalk(
+            store, documents, self.facts, self.replies, self.changes, self.conversation.turn
+        )
         intake = Intake(store, self.requests, self.changes, self.buttons, self.commands, secrets=options.secrets)
         self.listener = Listener(store, clock, intake, self.replies, poke)
 
@@ -128,6 +133,7 @@ class Coach:
         """Who handles which kind of timer."""
         return {
             TURN: as_turn(self.store, self._clock, self.conversation.turn),
+            FIRST: as_turn(self.store, self._clock, self.onboarding.turn),
             commands.KIND: as_turn(self.store, self._clock, self.commands.turn),
             LETTERS: as_turn(self.store, self._clock, self.background.run),
             TIMEOUT: self.review.timed_out,

@@ -338,7 +338,10 @@ async def show_help(coach: Coach, asked: Asked) -> str:
     return help_text()
 
 
-async def start(coach: Coach, asked: Asked) -> str:
+async def start(coach: Coach, asked: Asked) -> str | None:
+    """The first questions, or those that were put aside; whoever has answered them gets the help."""
+    if await coach.onboarding.start_over(asked.agent, asked.now, typed=asked.typed):
+        return None
     return WELCOME + help_text()
 
 

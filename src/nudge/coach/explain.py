@@ -189,7 +189,8 @@ def _runs(calls: Iterable[LoggedCall]) -> list[Thing]:
         uses = [call.use for call in made if call.use is not None]
         refused = sum(call.result == "refused" for call in made)
         tokens = f"{sum(use.prompt for use in uses):,} tokens in, {sum(use.output for use in uses):,} out"
-        things.append(Thing("run", run, agent, run, text=f"{len(made)} calls, {refused} refused, {tokens}."))
+        told = next((f" {call.reason.rstrip('.')}." for call in made if call.reason), "")  # the newest comes first
+        things.append(Thing("run", run, agent, run, text=f"{len(made)} calls, {refused} refused, {tokens}.{told}"))
     return things
 
 

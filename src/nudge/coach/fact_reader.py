@@ -24,6 +24,7 @@ from nudge.queue.records import instant
 from nudge.reminders.reminder import Status
 from nudge.reminders.service import Reminders
 from nudge.reminders.tables import ListedReminder
+from nudge.reminders.text import rhythm
 from nudge.text import short
 
 PROACTIVE = ("heartbeat", "briefing", "routine")
@@ -118,7 +119,7 @@ class FactReader:
         newer = came is not None and came.due_at > kept.subject_at
         listed = [one for one in await self._reminders.list(agent, limit=_MOST_NAMED) if one.next_at is not None]
         here = {one.id for one in listed}
-        known = [Known(one.id, one.name or one.message, one.next_at, _rhythm(one.schedule_words)) for one in listed]
+        known = [Known(one.id, one.name or one.message, one.next_at, rhythm(one.schedule_words)) for one in listed]
         known += [Known(one.id, one.text) for one in due if one.id not in here]
         return replace(
             kept,
@@ -219,11 +220,6 @@ class FactReader:
         )
 
 
-def _rhythm(words: str) -> str:
-    """ "weekdays at 15:00", without the name of its kind."""
-    return words.removeprefix("RRULE(").removesuffix(")") if words.startswith("RRULE(") else words
-
-
 def _turns(newest_first: Sequence[Saying], now: Instant) -> tuple[Turn, ...]:
     return tuple(_turn(one) for one in reversed(newest_first) if one.role in _SPEAKERS and now - one.at < TALK)
 
@@ -268,9 +264,9 @@ def told(turns: Sequence[Turn], now: Instant) -> tuple[Told, ...]:
 
 def _reminder_line(one: ListedReminder, zone: tzinfo) -> str:
     assert one.next_at is not None
-    rhythm = "" if one.schedule_words in ("", "once") else f", {one.schedule_words}"
+    repeats = "" if one.schedule_words in ("", "once") else f", {one.schedule_words}"
     return (
-        f"{short(one.name or one.message, 80)} ({to_datetime(one.next_at, zone):%a %Y-%m-%d %H:%M}{rhythm}) [{one.id}]"
+        f"{short(one.name or one.message, 80)} ({to_datetime(one.next_at, zone):%a %Y-%m-%d %H:%M}{repeats}) [{one.id}]"
     )
 
 

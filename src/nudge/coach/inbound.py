@@ -15,8 +15,11 @@ from nudge.attention.requests import PersonRequests
 from nudge.clock import Clock
 from nudge.coach.changes import Change, Changes
 from nudge.coach.commands import Asked, Commands, read_command
+from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import Heard
 from nudge.coach.messages import Replies
+from nudge.coach.onboarding import KIND as FIRST
+from nudge.coach.onboarding import ONBOARDING
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_reminders import Buttons
 from nudge.coach.review import REVIEW
@@ -196,4 +199,6 @@ class Intake:
                 what = f"the pause you asked for (“{short(text)}”)"
                 await self._changes.remember(agent, Change(what, before=before, said=number))
         heard = Heard(number, text, update.forwarded, typed, hidden=hidden)
-        await self._store.timers.set(heard.timer(agent, now))
+        first = await self._store.records.get(agent, ONBOARDING)
+        kind = FIRST if first is not None and first.is_open(now) else TURN
+        await self._store.timers.set(replace(heard.timer(agent, now), kind=kind))

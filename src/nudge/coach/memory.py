@@ -11,6 +11,8 @@ from nudge.coach.edits import append_to_section, replace_prose, replace_section_
 from nudge.coach.goals import Goal, lines_of
 
 PREFERENCES = "Preferences"
+GOES_BY = "Goes by"
+"""How Preferences say what to call the person."""
 COMMITMENTS = "Active Commitments"
 PATTERNS = "Observed Patterns"
 CONTEXT = "Recent Context"

@@ -132,6 +132,11 @@ class PersonDocuments:
     def goals(self, agent: str) -> Goals:
         return self._read(agent).goals
 
+    def has_goals(self, agent: str) -> bool:
+        """Whether there is a GOALS.md that can be read."""
+        read = self._read(agent)
+        return read.exists and read.complaint is None
+
     def targets(self, agent: str) -> Targets:
         """The targets in force: those of GOALS.md, or the last good ones while the file is broken or missing."""
         return self._read(agent).targets

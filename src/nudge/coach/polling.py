@@ -60,7 +60,7 @@ class Polling:
 
     async def _listen(self) -> None:
         if not self._commands_offered:
-            await self._channel.offer_commands(self._coach.menu)
+            await self.offer_commands()
             self._commands_offered = True
         cursor = await self._listener.cursor(self._agent, self._channel.name)
         updates = await self._channel.updates(cursor, LONG_POLL_SECONDS)
@@ -103,6 +103,22 @@ class Polling:
             else:
                 break
         self._show_noticed(update, words)
+
+    async def take(self, update: Inbound) -> None:
+        """An update that the channel pushed. Raises StoreError if it has to come again; any other error is a bug, and
+        the person is told."""
+        try:
+            words = await self._listener.hear(self._agent, update, channel=self._channel.name)
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("An update could not be handled")
+            await self._listener.give_up(self._agent, update, self._channel.name)
+            return
+        self._show_noticed(update, words)
+
+    async def offer_commands(self) -> None:
+        await self._channel.offer_commands(self._coach.menu)
 
     def _show_noticed(self, update: Inbound, words: str) -> None:
         if update.button is not None:

@@ -15,7 +15,7 @@ from nudge.coach.documents import one_line
 from nudge.coach.facts import CoachFacts, Turn
 from nudge.coach.goals import MOST_GOALS, NORTH_STAR, QUARTER, TODAY, WEEK, Goal
 from nudge.coach.intents import DONE, Known, Wish, content, is_time, named, read
-from nudge.coach.memory import COMMITMENTS, PREFERENCES, same, shorten
+from nudge.coach.memory import COMMITMENTS, GOES_BY, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
@@ -476,18 +476,15 @@ def _clock_target(facts: CoachFacts, wish: Wish) -> Answer:
 
 def _name(facts: CoachFacts, wish: Wish) -> Answer:
     before = _name_of(facts)
-    old = [{"action": "update_memory", "section": PREFERENCES, "remove": f"{_GOES_BY} {before}"}] if before else []
+    old = [{"action": "update_memory", "section": PREFERENCES, "remove": f"{GOES_BY} {before}"}] if before else []
     if before == wish.slots["name"]:
         return f"That's what I call you already, {before}.", []
     name = wish.slots["name"]
-    return f"Nice to meet you, {name}.", [*old, _remember(PREFERENCES, f"{_GOES_BY} {name}")]
-
-
-_GOES_BY: Final = "Goes by"
+    return f"Nice to meet you, {name}.", [*old, _remember(PREFERENCES, f"{GOES_BY} {name}")]
 
 
 def _name_of(facts: CoachFacts) -> str:
-    return next((line[len(_GOES_BY) + 1 :] for line in facts.memory.preferences if line.startswith(f"{_GOES_BY} ")), "")
+    return next((line[len(GOES_BY) + 1 :] for line in facts.memory.preferences if line.startswith(f"{GOES_BY} ")), "")
 
 
 def _target(facts: CoachFacts, match: re.Match[str]) -> Answer:
@@ -595,7 +592,7 @@ def _next_message(facts: CoachFacts, wish: Wish) -> Answer:
 
 def _know(facts: CoachFacts, wish: Wish) -> Answer:
     name = _name_of(facts)
-    lines = [line for line in facts.memory.preferences if not line.startswith(_GOES_BY)]
+    lines = [line for line in facts.memory.preferences if not line.startswith(GOES_BY)]
     parts = [f"You go by {name}."] if name else []
     if lines:
         parts.append("I remember:\n" + "\n".join(f"• {line}" for line in lines))
@@ -810,3 +807,8 @@ _TALK: Final = Table(
     for row in rows
 )  # fmt: skip
 """Words that ask for nothing, and what is said to them. What is sad comes first: nobody gets a thumbs-up for it."""
+
+
+def is_small_talk(words: str) -> bool:
+    """Whether a message of several words asks for nothing and says nothing to keep: "hi there", "I'm so tired"."""
+    return len(words.split()) > 1 and any(found.slip is None for _, found in _TALK.read(words))

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 from nudge.coach.changes import Change
 from nudge.coach.document_writes import Edit
 from nudge.coach.documents import GOALS, MEMORY, too_long
-from nudge.daemon.reading import Answer, Body, text_of
-from nudge.errors import InvalidPhraseError, NotFoundError, UnclearPhraseError, UsageError
+from nudge.daemon.answers import Answer, Answers, Body, text_of
+from nudge.errors import InvalidPhraseError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, rfc3339, start_of_day, whole_seconds
 from nudge.phrases import split_reminder
 from nudge.queue.inbox import Letter, Priority
-from nudge.reminders.definition import reminder_to_json
 from nudge.reminders.reminder import Source
 from nudge.reminders.service import Timed
 from nudge.reminders.text import literal
@@ -25,7 +24,6 @@ from nudge.worker.loop import RunOptions
 from nudge.worker.sessions import PERSON, Sessions, Task, work_timer
 
 if TYPE_CHECKING:
-    from nudge.daemon.assemble import Daemon
     from nudge.daemon.control import Endpoint
 
 _DOCUMENTS = {"goals": GOALS, "memory": MEMORY}
@@ -33,12 +31,7 @@ _LONGEST_DOCUMENT = 1_000_000
 QUIET_TODAY = "today"
 
 
-class Acting:
-    def __init__(self, daemon: Daemon, speaker: str) -> None:
-        self._daemon = daemon
-        self._store = daemon.store
-        self._speaker = speaker
-
+class Acting(Answers):
     def endpoints(self) -> dict[str, Endpoint]:
         reminders = (self.understand, self.add, self.edit, self.pause, self.resume, self.snooze, self.complete)
         more = (self.remove, self.restore, self.quiet, self.wake, self.top_up, self.answer, self.save, self.undo)
@@ -55,7 +48,7 @@ class Acting:
 
     async def understand(self, body: Body) -> Answer:
         """{"words"}: how a reminder in words is understood, before it is set. `question` asks for a missing word."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         zone, now = self._zone(agent), whole_seconds(self._now)
         words = text_of(body, "words")
         if not words.strip():
@@ -70,7 +63,7 @@ class Acting:
 
     async def add(self, body: Body) -> Answer:
         """{"words", "agent"}: set a reminder for the person in one sentence. The answer has the reading."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         zone, now = self._zone(agent), self._now
         message, when = split_reminder(text_of(body, "words"), whole_seconds(now), zone)
         schedule = schedule_from(when, now, zone)
@@ -82,22 +75,23 @@ class Acting:
         return {**self._timed(timed), "reading": when.echo(whole_seconds(now), zone)}
 
     async def edit(self, body: Body) -> Answer:
-        """{"id", "message", "when": words or "schedule": as exported}: change what is named. `before` undoes it."""
+        """{"id", "message", "when": words}: change what is named. It can be undone."""
         reminder = await self._daemon.reminders.get(text_of(body, "id"))
-        before = reminder_to_json(reminder)
-        changes: dict[str, Any] = {}
-        if message := text_of(body, "message", "").strip():
-            changes["message"] = literal(message) if body.get("literal", True) else message
-        if words := text_of(body, "when", "").strip():
-            zone = self._zone(reminder.agent)
-            _, when = split_reminder(f"x {words}", whole_seconds(self._now), zone)
-            changes["schedule"] = schedule_from(when, self._now, zone)
-        elif isinstance(body.get("schedule"), dict):
-            changes.update(body["schedule"])
-        if not changes:
+        message, words = text_of(body, "message", "").strip(), text_of(body, "when", "").strip()
+        if not message and not words:
             raise UsageError("There is nothing to change.", next_step="Write another text or another time.")
-        timed = await self._daemon.reminders.edit(reminder.id, changes, self._now)
-        return {**self._timed(timed), "before": {"message": before.get("message"), "schedule": before.get("schedule")}}
+        coach, title, now = self._daemon.coach, short(reminder.name or reminder.message), self._now
+        async with self._store.transaction():
+            timed = before = await coach.reminders.as_it_is(reminder.agent, reminder.id)
+            if message and message != reminder.message:
+                timed = await self._daemon.reminders.edit(reminder.id, {"message": literal(message)}, now)
+            if words:
+                zone = self._zone(reminder.agent)
+                _, when = split_reminder(f"x {words}", whole_seconds(now), zone)
+                timed = await self._daemon.reminders.move(reminder.id, schedule_from(when, now, zone), now)
+            change = Change(f"your change of “{title}”.", earlier=(before,), at=now)
+            await coach.changes.remember(reminder.agent, change)
+        return self._timed(timed)
 
     async def pause(self, body: Body) -> Answer:
         return await self._change(body, self._daemon.reminders.pause)
@@ -123,7 +117,7 @@ class Acting:
 
     async def quiet(self, body: Body) -> Answer:
         """{"agent", "for": "2h" | "today" | "off"}: no messages that nobody asked for. It can be undone."""
-        agent, now = await self._agent(body), self._now
+        agent, now = await self._agent_of(body), self._now
         words = text_of(body, "for", "2h").strip() or "2h"
         zone = self._zone(agent)
         until: Instant | None
@@ -138,17 +132,17 @@ class Acting:
             before = await coach.requests.quiet(agent, until, now)
             said = "Quiet is off." if until is None else "Quiet is on."
             await coach.changes.remember(agent, Change(said, before=before))
-        return {"ok": True, "quiet_until": None if until is None else rfc3339(until, zone)}
+        return {"ok": True, "agent": agent, "quiet_until": None if until is None else rfc3339(until, zone)}
 
     async def wake(self, body: Body) -> Answer:
         """{"agent"}: look at once whether a sleeping agent can go on."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         await self._store.timers.set(wake_timer(agent, self._now))
         return {"ok": True}
 
     async def top_up(self, body: Body) -> Answer:
         """{"agent", "amount": "5.00"}: dollars for this window. A sleeping agent wakes at once."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         await self._daemon.spending.budgets.top_up(agent, parse_money(text_of(body, "amount")), self._now)
         status = await self._daemon.spending.state(agent, self._now)
         return {"ok": True, "agent": agent, **status.public()}
@@ -170,7 +164,7 @@ class Acting:
 
     async def message(self, body: Body) -> Answer:
         """{"agent", "text"}: a letter to an agent; a worker hears it at its next safe point."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         text = text_of(body, "text").strip()
         if not text:
             raise UsageError("The message is empty.")
@@ -184,7 +178,7 @@ class Acting:
 
     async def work(self, body: Body) -> Answer:
         """{"agent", "task"}: a new task for a worker; the session that will work on it."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         if self._daemon.working is None:
             raise UsageError(
                 "No worker runs here.", next_step="Configure a model and add an agent with a worker's role."
@@ -194,7 +188,7 @@ class Acting:
     async def save(self, body: Body) -> Answer:
         """{"agent", "name": "goals"|"memory", "before", "text"}: save a document as the chat's edits are saved. If
         somebody changed it since `before` was read, nothing is written."""
-        agent, now = await self._agent(body), self._now
+        agent, now = await self._agent_of(body), self._now
         name = _DOCUMENTS.get(text_of(body, "name"))
         if name is None:
             raise UsageError("There are two documents to save: goals and memory.")
@@ -217,29 +211,16 @@ class Acting:
 
     async def undo(self, body: Body) -> Answer:
         """{"agent"}: take back the last thing that was changed by chat or page."""
-        agent = await self._agent(body)
+        agent = await self._agent_of(body)
         async with self._store.transaction():
             words = await self._daemon.coach.changes.undo_last(agent, self._now)
         await self._daemon.coach.writes.finish(agent, self._now)
         return {"ok": True, "said": words}
 
     @property
-    def _now(self) -> Instant:
-        return self._daemon.clock.now()
-
-    @property
     def _sessions(self) -> Sessions:
         working = self._daemon.working
         return working.sessions if working else Sessions(self._store, self._daemon.clock, RunOptions())
-
-    def _zone(self, agent: str) -> Any:
-        return self._daemon.documents.targets(agent).zone
-
-    async def _agent(self, body: Body) -> str:
-        agent = text_of(body, "agent", "") or self._speaker
-        if await self._store.agents.get(agent) is None:
-            raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Run 'nudge agent list'.")
-        return agent
 
     async def _change(self, body: Body, change: Callable[[str, Instant], Awaitable[Timed]]) -> Answer:
         return self._timed(await change(text_of(body, "id"), self._now))

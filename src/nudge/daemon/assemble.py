@@ -214,6 +214,7 @@ class Daemon:
             command_of=ports.command_of,
             report=self._reports.report,
             new_id=new_id,
+            spare_only=ports.spare_only,
         )
 
     async def _speaker(self) -> str | None:

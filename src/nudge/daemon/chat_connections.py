@@ -76,7 +76,17 @@ class ChatEndpoints:
             self._written.set()
 
     def endpoints(self) -> dict[str, Endpoint]:
-        return {"chat": self.chat, "heard": self.heard}
+        return {"chat": self.chat, "heard": self.heard, "greet": self.greet}
+
+    async def greet(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """{"again": bool}: the person has opened a chat. In a new home they are asked the first questions; `again` puts
+        one that is open once more. `asked` says whether that happened."""
+        self._channel.listened()
+        now = self._daemon.clock.now()
+        again = body.get("again") is True
+        asked = await self._daemon.coach.onboarding.greet(self._agent, now, typed=True, again=again)
+        self._daemon.poke()
+        return {"ok": True, "asked": asked}
 
     async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """{"text": …}: the person typed a line."""

@@ -90,10 +90,10 @@ def _roles(subject: Subject) -> Iterator[Finding]:
 
 
 def _prices(subject: Subject) -> Iterator[Finding]:
-    from nudge.home.prices import load_prices
+    from nudge.home.prices import prices_of
 
     home = subject.home
-    table = load_prices(home.path, weights=subject.config.spending.weights)
+    table = prices_of(subject.config)
     age = table.age_days(subject.now)
     text = f"{len(table.models)} models, " + (
         "without a date" if age is None else f"read {age} day{'s' if age != 1 else ''} ago"

@@ -15,7 +15,7 @@ from typing import Any
 
 from nudge.clock import Clock
 from nudge.errors import StoreError
-from nudge.instants import SECOND, Instant
+from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.following import Following, Place, Step
 from nudge.queue.outbox import Message
 from nudge.queue.outcomes import FeedLine, Outcome, StateChange, feed_json, outcome_json
@@ -52,6 +52,8 @@ class Events:
         self._waiting: set[asyncio.Future[None]] = set()
         self._closed = False
         self._read: dict[str, _Read] = {}
+        self._drafts: dict[str, str] = {}
+        self._streams = 0
         store.database.on_commit = self.wake
 
     def wake(self) -> None:
@@ -60,6 +62,17 @@ class Events:
         for one in self._waiting:
             if not one.done():
                 one.set_result(None)
+
+    @property
+    def followed(self) -> bool:
+        """Whether somebody looks on."""
+        return self._streams > 0
+
+    def drafted(self, agent: str, text: str) -> None:
+        """So much is written of an answer. It is shown to those who look on now, and has no place in the stream: the
+        message that follows has."""
+        self._drafts[agent] = text
+        self.wake()
 
     def close(self) -> None:
         """End all streams: the daemon stops."""
@@ -78,9 +91,22 @@ class Events:
             yield _message(str(place), "reset", {})
         else:
             yield b": welcome back\n\n"
+        self._streams += 1
+        try:
+            async for chunk in self._from(place):
+                yield chunk
+        finally:
+            self._streams -= 1
+
+    async def _from(self, place: Place) -> AsyncIterator[bytes]:
         silent = 0.0
+        shown = dict(self._drafts)
         while not self._closed:
             seen = self._wakes
+            for agent, text in self._drafts.items():
+                if shown.get(agent) != text:
+                    yield _event("draft", {"agent": agent, "text": text})
+            shown = dict(self._drafts)
             messages = await self._news(place)
             if messages:
                 place, silent = messages[-1][0], 0.0
@@ -134,8 +160,8 @@ class Events:
                 return "feed", feed_json(step.news)
             case Outcome():
                 return "outcome", outcome_json(step.news)
-            case Message(id=number, agent=agent, kind=kind, text=text):
-                return "message", {"agent": agent, "id": number, "kind": kind, "text": text}
+            case Message(id=number, agent=agent, kind=kind, text=text, created_at=at):
+                return "message", {"agent": agent, "id": number, "at": rfc3339(at), "kind": kind, "text": text}
             case StateChange(kind=kind, agent=agent, key=key):
                 state = self._states.get(kind)
                 if state is not None and (data := await state(agent, key)) is not None:
@@ -144,6 +170,10 @@ class Events:
 
 
 def _message(place: str, kind: str, data: Mapping[str, Any]) -> bytes:
+    return f"id: {place}\n".encode() + _event(kind, data)
+
+
+def _event(kind: str, data: Mapping[str, Any]) -> bytes:
     text = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace").decode()
     lines = text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029").replace("\x85", "\\u0085")
-    return f"id: {place}\nevent: {kind}\ndata: {lines}\n\n".encode()
+    return f"event: {kind}\ndata: {lines}\n\n".encode()

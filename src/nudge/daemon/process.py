@@ -192,7 +192,9 @@ async def _run(
     ports = ports_of(config, store, clock, channel)
     if runner_of:
         commands = CommandPorts(
-            partial(command_of, config.home), lambda spending: runner_of(config, store, spending, clock)
+            partial(command_of, config.home),
+            lambda spending: runner_of(config, store, spending, clock),
+            config.windows.spare,
         )
         ports = replace(ports, commands=commands)
     daemon = Daemon(ports, options_of(config, lock.holder.instance, lock.holder.home))
@@ -223,6 +225,7 @@ async def _run(
 
     reading = Reading(daemon, agent)
     events = Events(store, clock, reading.states())
+    daemon.coach.drafts.watch(events.drafted, only_if=lambda: events.followed or reading.looked_at_talk)
 
     async def poke() -> None:
         await reload.look()
@@ -251,7 +254,8 @@ async def _run(
         async with serving(app, config.home.socket):
             log.info("nudge %s runs in %s", __version__, config.home.path)
             if prompt:
-                words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None)
+                asked = prompt.interactive and await daemon.coach.onboarding.greet(agent, clock.now())
+                words = greeting(daemon, agent, clock.now(), by_rules=ports.model is None, asked=asked)
                 await own.send(Outbound(0, words))
             try:
                 await _beside(daemon, companions, failures)

@@ -61,12 +61,14 @@ class TerminalChat:
                 return  # the loop has ended
 
 
-def greeting(daemon: Daemon, agent: str, now: Instant, *, by_rules: bool) -> str:
-    """The first words: what today is about, and how to continue."""
+def greeting(daemon: Daemon, agent: str, now: Instant, *, by_rules: bool, asked: bool = False) -> str:
+    """The first words: what today is about, and how to continue. Somebody who is `asked` the first questions gets no
+    other one."""
     documents = daemon.documents
     hour = to_datetime(now, documents.targets(agent).zone).hour
     hello = "Good morning." if 5 <= hour < 12 else "Good afternoon." if 12 <= hour < 18 else "Good evening."
     tasks = [goal.text for goal in documents.goals(agent).open_today]
     today = f"First on today's list: {tasks[0]}." if tasks else "What's the one thing today is about?"
     how = "I work by simple rules here, without a language model. " if by_rules else ""
-    return f"{hello} I'm your coach. {today}\n{how}Just type; /help shows the commands, /quit or Ctrl-D ends."
+    opening = hello if asked else f"{hello} I'm your coach. {today}"
+    return f"{opening}\n{how}Just type; /help shows the commands, /quit or Ctrl-D ends."

@@ -6,6 +6,7 @@ different machines: leases keep them apart, and every occurrence still ends in o
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Visits:
         self._most = remembered
         self._remembered: OrderedDict[str, None] = OrderedDict()
         self._under_way: dict[str, list[Dispatcher]] = {}
-        self._stopping = False
+        self._stopped = asyncio.Event()
 
     @property
     def busy(self) -> int:
@@ -57,7 +58,10 @@ class Visits:
 
     @property
     def stopping(self) -> bool:
-        return self._stopping
+        return self._stopped.is_set()
+
+    async def until_stopped(self) -> None:
+        await self._stopped.wait()
 
     @property
     def remembered(self) -> int:
@@ -73,7 +77,7 @@ class Visits:
             return Visit(agent, gone=True)
         with self._dispatcher(agent) as dispatcher:
             await self._remember(there, first=first)
-            if self._stopping:
+            if self.stopping:
                 dispatcher.stop()
             await dispatcher.run_due(seconds)
             timers = AgentTimers(daemon.store.database, agent)
@@ -130,7 +134,7 @@ class Visits:
 
     def stop(self) -> None:
         """Start nothing new: visits that are under way end when their handlers have ended."""
-        self._stopping = True
+        self._stopped.set()
         for together in self._under_way.values():
             for dispatcher in together:
                 dispatcher.stop()

@@ -60,10 +60,12 @@ class WorkPorts:
 
 @dataclass(frozen=True)
 class CommandPorts:
-    """What agents by command need of the world. `runner` is made when the first program is started."""
+    """What agents by command need of the world. `runner` is made when the first program is started. With
+    `spare_only` they begin nothing while their plan has nothing to spare."""
 
     command_of: Callable[[str], Command | None]
     runner: Callable[[Spending], CommandRunner]
+    spare_only: bool = False
 
 
 class Reports:

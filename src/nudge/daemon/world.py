@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -20,16 +19,14 @@ from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
 from nudge.home.git_history import GitHistory
 from nudge.home.logs import LogRedaction
-from nudge.home.prices import load_prices
+from nudge.home.prices import prices_of
 from nudge.home.seeds import HomeSeeds
 from nudge.model import Model
 from nudge.models import open_model
-from nudge.progress.run_limits import BudgetEnforcementMode
 from nudge.queue.agents import Agent
 from nudge.queue.channel import Channel
 from nudge.stores.store import SqlStore
 from nudge.worker.command_rules import Command
-from nudge.worker.loop import RunOptions
 from nudge.worker.prompts import instructions
 from nudge.worker.sandbox import Sandbox
 from nudge.worker.snapshots import Snapshots
@@ -47,7 +44,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
         clock=clock,
         channel=channel,
         documents=HomeDocuments(home),
-        prices=replace(load_prices(home.path, weights=config.spending.weights), local=config.has_local_model),
+        prices=prices_of(config),
         model=model_of(config, clock),
         conditions=CommandConditions(home.workspace, secrets=config.secrets),
         seeds=HomeSeeds(home),
@@ -120,7 +117,7 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
         workspaces=KeptWorkspaces(
             home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock, keep=section.keep_snapshots
         ),
-        options=RunOptions(section.limits, BudgetEnforcementMode(section.mode)),
+        options=section.run_options,
     )
 
 

@@ -64,7 +64,9 @@ class Activities:
             planned = await self.table.plan(agent, now, self.spread, until=_until(visit, now))
         self.metrics.visited(fired=fired, lasted=now - began)
         tier = self.daemon.spending.budgets.plan.tier
-        return VisitAnswer(planned.wake_at, planned.seen, fired, state.state.value, tier, planned.member)
+        return VisitAnswer(
+            planned.wake_at, planned.seen, fired, state.state.value, tier, planned.member, planned.thinks
+        )
 
     async def _visited(self, agent: str, *, first: bool) -> tuple[Visit, int]:
         """Once, and again for what is due a moment later."""
@@ -87,11 +89,10 @@ class Activities:
             late = list(await self.table.late(Instant(now - GRACE), AT_ONCE))
             overslept = await self.table.overslept(Instant(now - GRACE - self.spread), now, AT_ONCE)
             gone, slow = await self._standing([*late, *overslept])
-            for agent in strangers:
-                await self.table.join(agent, now)
+            await self.table.join(strangers, now)
             removed = await self.table.removed(AT_ONCE)  # their next visit ends their workflow
             for agent in dict.fromkeys([*strangers, *gone, *slow, *removed]):
-                await poke(self.client, self.task_queue, agent, now, now)
+                await poke(self.client, self.task_queue, agent, now, now, now=now)
         found = {"new": len(strangers), "without a workflow": len(gone), "late": len(slow)}
         if any(found.values()):
             words = ", ".join(f"{count} {what}" for what, count in found.items() if count)

@@ -4,8 +4,8 @@ are, and whoever fires one holds its lane."""
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from temporalio.client import Client
 from temporalio.service import RPCError, RPCStatusCode
@@ -18,27 +18,19 @@ from nudge.queue.agents import Agents
 from nudge.queue.outcomes import FeedLine
 from nudge.stores.store import SqlStore
 
-log = logging.getLogger("nudge.fleet")
-
 AT_ONCE = 20
 TASK_QUEUE = "nudge"
 
 
-async def adopt(store: SqlStore, client: Client, task_queue: str, spread: int, now: Instant) -> int:
-    """Give every agent a workflow; how many there are. Safe to repeat: those that have one are woken once. Daemons that
-    still run work beside the fleet until they are stopped."""
+async def adopt(store: SqlStore, task_queue: str, spread: int, now: Instant, *, calls_per_minute: int = 0) -> int:
+    """Let the fleet look after every agent; how many there are. Workers give each a workflow, which sleeps until the
+    agent is due. Safe to repeat. Daemons that still run work beside the fleet until they are stopped."""
     table = FleetTable(store)
     await Agents(store).ensure_default(now)
-    await table.begin(task_queue, spread, now)
-    names = [agent.name for agent in await store.agents.all()]
-
-    async def one(name: str) -> None:
-        await table.join(name, now)
-        await poke(client, task_queue, name, now, now)
-
-    await _each(names, one)
-    await store.feed.add(FeedLine(now, "", "adopted", f"The fleet looks after {len(names)} agents."))
-    return len(names)
+    await table.begin(task_queue, spread, calls_per_minute, now)
+    count = await table.join_all(now, spread)
+    await store.feed.add(FeedLine(now, "", "adopted", f"The fleet looks after {count} agents."))
+    return count
 
 
 async def release(store: SqlStore, client: Client, now: Instant) -> int:
@@ -46,11 +38,13 @@ async def release(store: SqlStore, client: Client, now: Instant) -> int:
     table = FleetTable(store)
     fleet = await table.require()
     for which in (sweep_id(fleet.task_queue), poller_id(fleet.task_queue)):
-        await _end(client, which)
+        await end_workflow(client, which)
     names = [agent.name for agent in await store.agents.all()]
 
+    unvisited = await table.unvisited()
+
     async def one(name: str) -> None:
-        await _end(client, workflow_id(fleet.task_queue, name))
+        await end_workflow(client, workflow_id(fleet.task_queue, name), begun=name not in unvisited)
 
     await table.end()  # first: a poke that is sent now would start a workflow again
     await _each(names, one)
@@ -76,12 +70,17 @@ async def wake(store: SqlStore, client: Client, agent: str, now: Instant) -> Non
     await Agents(store).get(agent)
     table = FleetTable(store)
     fleet = await table.require()
-    await table.join(agent, now)
-    await poke(client, fleet.task_queue, agent, now, Instant(2**62))
+    await table.join([agent], now)
+    await poke(client, fleet.task_queue, agent, now, Instant(2**62), now=now)
 
 
-async def _end(client: Client, which: str) -> None:
-    await _signal(client, which, "cancel")
+async def end_workflow(client: Client, which: str, *, begun: bool = True) -> None:
+    """One that has not begun hears nothing before its first wake, and has nothing to finish."""
+    if begun:
+        await _signal(client, which, "cancel")
+        return
+    with suppress(RPCError):  # it has none yet
+        await client.get_workflow_handle(which).terminate("released")
 
 
 async def _signal(client: Client, which: str, signal: str) -> None:

@@ -50,7 +50,7 @@ async def show(agents: int, workers: int, seconds: int | None, said: Callable[[s
                 await simulate(store, agents, clock.now())
                 client = await connect(Server(server.address))
                 await ensure_search_attributes(client)
-                await adopt(store, client, TASK_QUEUE, SPREAD, clock.now())
+                await adopt(store, TASK_QUEUE, SPREAD, clock.now())
                 home = Home(Path(folder) / "home")
                 make_home(home)
                 processes = [start_worker(home, url, server.address) for _ in range(workers)]
@@ -66,11 +66,12 @@ async def show(agents: int, workers: int, seconds: int | None, said: Callable[[s
 
 async def simulate(store: SqlStore, agents: int, now: Instant) -> None:
     """Agents whose heartbeats are spread evenly, as those of people who joined at different times are."""
-    for number in range(agents):
-        name = f"agent-{number:05}"
-        await store.agents.add(Agent(name, "coach", now))
-        at = Instant(now + jitter(name, EVERY))
-        await store.timers.set(Timer.at(name, HEARTBEAT, HEARTBEAT, at))
+    names = [f"agent-{number:05}" for number in range(agents)]
+    async with store.transaction():
+        for name in names:
+            await store.agents.add(Agent(name, "coach", now))
+        timers = [Timer.at(name, HEARTBEAT, HEARTBEAT, Instant(now + jitter(name, EVERY))) for name in names]
+        await store.timers.set_many(timers)
 
 
 def start_worker(home: Home, url: str, address: str, *more: str) -> subprocess.Popen[bytes]:

@@ -49,6 +49,11 @@ class DevServer:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None, "it runs"
+        return self._process.pid
+
     async def start(self) -> None:
         pragmas = [part for pragma in _PRAGMAS for part in ("--sqlite-pragma", pragma)]
         command = [

@@ -89,6 +89,8 @@ class AgentLook:
             return "It has no workflow. The sweep starts one when its next wake is due."
         if self.workflow.get("state") == "paused":
             return "It is paused. 'nudge fleet drain --undo' lets all go on."
+        if self.member.visited_at is None and (self.member.wakes_at or 0) > now:
+            return "It has not been visited yet. It waits for its first timer."
         if not self.workflow:
             return "Its workflow does not answer: no worker is running."
         if self.workflow.get("visiting"):

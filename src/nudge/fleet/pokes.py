@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
+from datetime import timedelta
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -15,7 +16,7 @@ from nudge.clock import Clock
 from nudge.errors import StoreError
 from nudge.fleet.rules import together, workflow_id
 from nudge.fleet.tables import FleetTable
-from nudge.fleet.workflows import AgentStart, AgentWorkflow
+from nudge.fleet.workflows import LONGEST_HISTORY, AgentStart, AgentWorkflow
 from nudge.instants import Instant
 from nudge.stores.store import SqlStore
 
@@ -26,15 +27,18 @@ LOOK_SECONDS = 5.0
 """Nobody listens while the connection is away: the outbox is also read this often."""
 
 
-async def poke(client: Client, task_queue: str, agent: str, wake_at: Instant, made_at: Instant) -> None:
-    """Wake an agent then; one that has no workflow gets one."""
+async def poke(
+    client: Client, task_queue: str, agent: str, wake_at: Instant, made_at: Instant, *, now: Instant
+) -> None:
+    """Wake an agent then. One that has no workflow gets one, which costs nothing more before its first wake."""
     await client.start_workflow(
         AgentWorkflow.run,
-        AgentStart(agent),
+        AgentStart(agent, wake_at=wake_at, longest_history=LONGEST_HISTORY),
         id=workflow_id(task_queue, agent),
         task_queue=task_queue,
         start_signal="poke",
         start_signal_args=[wake_at, made_at],
+        start_delay=timedelta(microseconds=wake_at - now) if wake_at > now else None,
     )
 
 
@@ -77,10 +81,10 @@ class PokeSender:
             pokes = await self._table.take_pokes(AT_ONCE)
             now = self._clock.now()
             wakes = together(pokes, now, self._spread)
-            for agent in wakes:
-                await self._table.join(agent, now)
+            new = await self._table.join(wakes, now)  # nobody has started what belongs to them
+            wakes |= {agent: (now, wakes[agent][1]) for agent in new}
             await asyncio.gather(
-                *(poke(self._client, self._task_queue, agent, at, made) for agent, (at, made) in wakes.items())
+                *(poke(self._client, self._task_queue, agent, at, made, now=now) for agent, (at, made) in wakes.items())
             )
         self.sent += len(wakes)
         return len(pokes)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 from temporalio import activity
 
 from nudge.coach.polling import Polling
 from nudge.daemon.assemble import Daemon
-from nudge.daemon.visits import LEASE
+from nudge.daemon.visits import LEASE, Visits
 from nudge.errors import LostLeaseError, RetryableError
 from nudge.instants import Instant
 from nudge.queue.channel import Channel
@@ -25,12 +24,12 @@ class Poller:
     """Where it listened up to is in the store, in the same transaction as what it heard: whoever goes on, on whichever
     machine, answers nothing twice."""
 
-    def __init__(self, daemon: Daemon, channel: Channel, agent: str, owner: str, stopping: Callable[[], bool]) -> None:
+    def __init__(self, daemon: Daemon, channel: Channel, agent: str, owner: str, visits: Visits) -> None:
         self._daemon = daemon
         self._channel = channel
         self._agent = agent
         self._owner = owner
-        self._stopping = stopping
+        self._visits = visits
 
     @activity.defn(name="poll")
     async def poll(self) -> None:
@@ -41,15 +40,17 @@ class Poller:
         if lease is None:
             raise SomebodyListensError
         listening = asyncio.create_task(Polling(self._channel, self._daemon.coach, clock, self._agent).run())
+        stopped = asyncio.create_task(self._visits.until_stopped())
         try:
-            while not self._stopping():
-                done, _ = await asyncio.wait([listening], timeout=RENEW_SECONDS)
-                if done:
+            while not self._visits.stopping:
+                await asyncio.wait([listening, stopped], timeout=RENEW_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                if listening.done():
                     listening.result()
                 activity.heartbeat()
                 if not await lanes.renew(lease, Instant(clock.now() + LEASE)):
                     raise LostLeaseError(f"Another worker listens to {self._channel.name} now.")
         finally:
-            listening.cancel()
-            await asyncio.gather(listening, return_exceptions=True)
+            for task in (listening, stopped):
+                task.cancel()
+            await asyncio.gather(listening, stopped, return_exceptions=True)
             await lanes.release(lease)

@@ -29,6 +29,8 @@ _CHORES = frozenset({RETENTION, COMMIT, PULL, SWEEP, POOL, WAKE})
 """Nobody waits for these: the day turns, money is counted. Whoever writes to a sleeping agent wakes it at once."""
 _OWN_RHYTHM = frozenset({HEARTBEAT, BRIEFING})
 """The person did not ask for this second. It stays within what an outcome calls on time."""
+_EACH = SECOND // 20
+"""Twenty first visits a second are no strain on a small server."""
 _ON_TIME = LATE_FROM - 2 * SECOND
 
 
@@ -65,6 +67,26 @@ def wake_at(agent: str, kind: str, due_at: Instant, now: Instant, spread: int = 
 def next_wake(agent: str, due: Mapping[str, Instant], now: Instant, spread: int = SPREAD) -> Instant:
     """When to wake the agent next, from the first due time of each kind."""
     return min((wake_at(agent, kind, due_at, now, spread) for kind, due_at in due.items()), default=NEVER)
+
+
+def first_wake(agent: str, due: Mapping[str, Instant], now: Instant, spread: int, joining: int) -> Instant:
+    """When to wake an agent that joins with so many others. One with something due within a day has been at work, and
+    can wait for that. Whether the rest were ever started is not known, so they are visited soon."""
+    wake = next_wake(agent, due, now, spread)
+    return wake if wake <= now + DAY else Instant(now + jitter(agent, min(spread, joining * _EACH)))
+
+
+def thinks_only(due: Mapping[str, Instant], wake: Instant) -> bool:
+    """Whether a visit at that time is for nothing but what the agent thinks of by itself. Such visits have places of
+    their own: they may wait for the model, and a reminder must not wait for them.
+
+    >>> thinks_only({HEARTBEAT: Instant(5), "reminder": Instant(10**9)}, Instant(7))
+    True
+    >>> thinks_only({HEARTBEAT: Instant(5), "reminder": Instant(6)}, Instant(7))
+    False
+    """
+    kinds = {kind for kind, at in due.items() if at <= wake + LINGER}
+    return bool(kinds) and kinds <= _OWN_RHYTHM | _WATCHED_FILES
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,3 +127,7 @@ def poller_id(task_queue: str) -> str:
 
 def sweep_id(task_queue: str) -> str:
     return f"{task_queue}:sweep"
+
+
+def thinking_queue(task_queue: str) -> str:
+    return f"{task_queue}:thinking"

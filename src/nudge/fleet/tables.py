@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from nudge.errors import NotConfiguredError
-from nudge.fleet.rules import LINGER, NEVER, Poke, next_wake
+from nudge.fleet.rules import LINGER, NEVER, Poke, first_wake, next_wake, thinks_only
 from nudge.instants import Instant
 from nudge.queue.tables import AgentTimers
 from nudge.reminders.seeding import ROUTINES
 from nudge.stores.postgres import PostgresDatabase
 from nudge.stores.store import SqlStore
 
+PAGE = 1000
+
 
 @dataclass(frozen=True, slots=True)
 class Fleet:
+    """`calls_per_minute` is how often its agents together may ask the model; 0 is without a limit. `webhook` is where
+    the channel pushes to, if it does."""
+
     task_queue: str
     spread: int
     adopted_at: Instant
+    calls_per_minute: int = 0
+    webhook: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What a visit's end wrote: the next wake, and up to which of the database's times pokes have been seen. `member`
-    is False if the agent no longer belongs to the fleet."""
+    is False if the agent no longer belongs to the fleet. `thinks`: only what the agent thinks of by itself is due
+    then."""
 
     wake_at: Instant
     seen: Instant
     member: bool = True
+    thinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,11 @@ class FleetTable:
 
     async def get(self) -> Fleet | None:
         row = await self._db.one("fleet_get", {})
-        return Fleet(row["task_queue"], row["spread"], Instant(row["adopted_at"])) if row else None
+        if row is None:
+            return None
+        return Fleet(
+            row["task_queue"], row["spread"], Instant(row["adopted_at"]), row["calls_per_minute"], row["webhook"]
+        )
 
     async def require(self) -> Fleet:
         if (fleet := await self.get()) is None:
@@ -79,10 +92,11 @@ class FleetTable:
             )
         return fleet
 
-    async def begin(self, task_queue: str, spread: int, now: Instant) -> None:
+    async def begin(self, task_queue: str, spread: int, calls_per_minute: int, now: Instant) -> None:
         """From here on every timer that is due before its agent's next look writes a poke."""
         async with self._db.transaction():
-            await self._db.run("fleet_set", {"task_queue": task_queue, "spread": spread, "now": now})
+            params = {"task_queue": task_queue, "spread": spread, "calls_per_minute": calls_per_minute, "now": now}
+            await self._db.run("fleet_set", params)
             await self._db.run("fleet_pokes_on", {})
 
     async def end(self) -> None:
@@ -92,9 +106,32 @@ class FleetTable:
             await self._db.run("fleet_delete", {})
             await self._db.all("fleet_pokes_take", {"limit": 2**31})
 
-    async def join(self, agent: str, now: Instant) -> None:
-        """Due now: nobody has to poke before the first visit has ended."""
-        await self._db.run("fleet_join", {"agent": agent, "now": now})
+    async def join(self, agents: Iterable[str], now: Instant) -> Sequence[str]:
+        """Take agents in; those that were not there already. They are due now, so nobody has to poke before their first
+        visit has ended."""
+        names = sorted(agents)
+        added = await self._db.run_each("fleet_join", [{"agent": name, "wakes_at": now} for name in names])
+        return [name for name, count in zip(names, added, strict=True) if count]
+
+    async def join_all(self, now: Instant, spread: int) -> int:
+        """Take every agent in, with a poke for each: workers start the workflows, the most urgent first. How many there
+        are. A timer that is set meanwhile finds no row of its agent yet, and pokes."""
+        row = await self._db.one("fleet_joining", {})
+        joining = int(row["n"]) if row else 0
+        count, after = 0, ""
+        while True:
+            async with self._db.transaction():
+                due: dict[str, dict[str, Instant]] = {}
+                for row in await self._db.all("fleet_first_due", {"after": after, "limit": PAGE}):
+                    kinds = due.setdefault(row["agent"], {})
+                    if row["kind"] is not None:
+                        kinds[row["kind"]] = Instant(row["due_at"])
+                if not due:
+                    return count
+                wakes = [(agent, first_wake(agent, kinds, now, spread, joining)) for agent, kinds in due.items()]
+                await self._db.run_many("fleet_join", [{"agent": agent, "wakes_at": at} for agent, at in wakes])
+                await self._db.run_many("fleet_pokes_put", [{"agent": agent, "due_at": at} for agent, at in wakes])
+            count, after = count + len(due), wakes[-1][0]
 
     async def leave(self, agent: str) -> None:
         async with self._db.transaction():
@@ -118,7 +155,15 @@ class FleetTable:
             wake = next_wake(agent, due, now, spread)
             await self._db.run("fleet_plan", {"agent": agent, "wakes_at": wake, "now": now})
             await self._db.run("fleet_pokes_done", {"agent": agent})
-        return Planned(wake, Instant(row["seen"]))
+        return Planned(wake, Instant(row["seen"]), thinks=thinks_only(due, wake))
+
+    async def next_call(self, provider: str, now: Instant, interval: int) -> Instant:
+        """When the next call may be made. That moment is taken: the following call comes an interval later."""
+        params = {"provider": provider, "now": now, "interval": interval}
+        return Instant((await self._db.returning("fleet_next_call", params))["at"])
+
+    async def set_webhook(self, url: str) -> None:
+        await self._db.run("fleet_webhook", {"webhook": url})
 
     async def take_pokes(self, limit: int) -> Sequence[Poke]:
         """Inside a transaction: they are gone when it ends, and back if it fails. What another machine is about to send
@@ -131,6 +176,9 @@ class FleetTable:
 
     async def strangers(self, limit: int) -> Sequence[str]:
         return [row["agent"] for row in await self._db.all("fleet_strangers", {"limit": limit})]
+
+    async def unvisited(self) -> frozenset[str]:
+        return frozenset(row["agent"] for row in await self._db.all("fleet_unvisited", {}))
 
     async def removed(self, limit: int) -> Sequence[str]:
         """Agents that were removed and still have a workflow."""

@@ -17,7 +17,7 @@ from temporalio.exceptions import ActivityError
 
 with workflow.unsafe.imports_passed_through():
     from nudge.backoff import TABLE, Policy
-    from nudge.fleet.rules import NEVER, shown_due
+    from nudge.fleet.rules import NEVER, shown_due, thinking_queue
     from nudge.instants import SECOND, Instant
 
 STATE = SearchAttributeKey.for_keyword("NudgeState")
@@ -30,6 +30,8 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=20)
 """A visit that is silent for so long is repeated on another machine."""
 LONGEST_VISIT = timedelta(days=1)
 """A working session may last. While it shows that it lives, nobody interrupts it."""
+LONGEST_HISTORY = 400
+"""Events: about forty wakes."""
 LATEST = Instant(253_402_300_799 * SECOND)  # the year 9999: what the server can show
 
 _WAITS = TABLE[Policy.STORE].delays
@@ -53,7 +55,8 @@ class Shown:
 @dataclass(frozen=True)
 class AgentStart:
     """What an agent's workflow knows, carried over when its history begins again. `first` asks the next visit to start
-    what belongs to the agent. Times are microseconds."""
+    what belongs to the agent. Times are microseconds. `longest_history` is how many events it may have; 0 leaves that
+    to the server."""
 
     agent: str
     wake_at: int = 0
@@ -63,6 +66,8 @@ class AgentStart:
     visits: int = 0
     fired: int = 0
     shown: Shown = Shown()
+    longest_history: int = 0
+    thinks: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ class VisitAsked:
 
 @dataclass(frozen=True)
 class VisitAnswer:
-    """How a visit ended. `member` is False if the agent was removed or left the fleet."""
+    """How a visit ended. `member` is False if the agent was removed or left the fleet. `thinks`: the next visit is for
+    nothing but what the agent thinks of by itself."""
 
     wake_at: int
     seen: int
@@ -81,6 +87,7 @@ class VisitAnswer:
     state: str
     tier: str
     member: bool = True
+    thinks: bool = False
 
 
 @workflow.defn(name="nudge-agent")
@@ -97,11 +104,18 @@ class AgentWorkflow:
         while not self._ended:
             if not self._is.paused and self._wake_at <= self._now():
                 await self._visit()
-            elif workflow.info().is_continue_as_new_suggested() and workflow.all_handlers_finished():
-                workflow.continue_as_new(replace(self._is, wake_at=self._wake_at))
+            elif self._is_long() and workflow.all_handlers_finished():
+                workflow.continue_as_new(replace(self._is, wake_at=self._wake_at, longest_history=LONGEST_HISTORY))
             else:
                 await self._sleep()
         await workflow.wait_condition(workflow.all_handlers_finished)
+
+    def _is_long(self) -> bool:
+        """A worker that does not know an agent reads its whole history: short ones cost less each time than a new one
+        costs now and then. One that began before this rule goes on until the server suggests an end."""
+        info = workflow.info()
+        longest = self._is.longest_history
+        return info.is_continue_as_new_suggested() or 0 < longest < info.get_current_history_length()
 
     @workflow.signal
     def poke(self, wake_at: int, made_at: int) -> None:
@@ -160,11 +174,13 @@ class AgentWorkflow:
             )
 
     async def _visit(self) -> None:
+        thinks = self._is.thinks and self._poked > self._is.wake_at
         self._poked = NEVER
         self._visiting = True
         answer = await workflow.execute_activity(
             "visit",
             VisitAsked(self._is.agent, self._is.first),
+            task_queue=thinking_queue(workflow.info().task_queue) if thinks else None,
             result_type=VisitAnswer,
             start_to_close_timeout=LONGEST_VISIT,
             heartbeat_timeout=HEARTBEAT_TIMEOUT,
@@ -174,6 +190,7 @@ class AgentWorkflow:
         self._is = replace(
             self._is,
             wake_at=answer.wake_at,
+            thinks=answer.thinks,
             first=False,
             seen=answer.seen,
             visits=self._is.visits + 1,

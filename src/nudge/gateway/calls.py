@@ -81,6 +81,18 @@ class Value:
 
 
 @dataclass(frozen=True, slots=True)
+class Body:
+    """A body as it came, and its fields."""
+
+    text: str
+    fields: Mapping[str, Value]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        return {name: field.value for name, field in self.fields.items()}
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCall:
     """A call that costs money.
 
@@ -126,9 +138,12 @@ def read_call(protocol: Protocol, body: bytes) -> ModelCall:
     >>> call.max_tokens, call.limited(4096)
     (32000, b'{"model": "m", "max_tokens": 4096, "messages": []}')
     """
-    text = _decoded(body)
-    fields = _fields(text)
-    said = {name: field.value for name, field in fields.items()}
+    return call_of(protocol, read_body(body))
+
+
+def call_of(protocol: Protocol, body: Body) -> ModelCall:
+    """The same for a body that is parsed already."""
+    text, fields, said = body.text, body.fields, body.said
     model = said.get("model")
     if not isinstance(model, str) or not model:
         raise BadCallError("model: Field required")
@@ -181,18 +196,15 @@ _READ = (
 """The fields whose content the model reads."""
 
 
-def _decoded(body: bytes) -> str:
+def read_body(body: bytes) -> Body:
+    """The fields of the one JSON object in a body. A name that stands there twice is refused: whoever comes next may
+    read the other one. Raises BadCallError where it cannot be read for certain."""
     try:
-        return body.decode()
+        text = body.decode()
     except UnicodeDecodeError:
         raise BadCallError("The request body is not UTF-8") from None
-
-
-def _fields(text: str) -> dict[str, Value]:
-    """The fields of the one JSON object in the text. A name that stands there twice is refused: whoever comes next may
-    read the other one."""
     try:
-        return dict(_scan(text))
+        return Body(text, dict(_scan(text)))
     except (ValueError, IndexError, RecursionError):
         raise BadCallError("The request body is not a JSON object") from None
 

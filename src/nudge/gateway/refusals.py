@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from nudge.errors import BudgetExhaustedError, NotFoundError, NudgeError, StoreError, UsageError
 from nudge.gateway.calls import Protocol
+from nudge.gateway.repeats import RepeatsError
 from nudge.instants import DAY, MINUTE, SECOND, Instant, as_instant
 from nudge.redaction import redact
 from nudge.spending.allowance import RED_FROM, YELLOW_FROM, SpendingDay
@@ -27,6 +28,10 @@ _ANTHROPIC_TYPES = {
     413: "request_too_large",
     503: "overloaded_error",
 }
+
+
+_FINAL = {Protocol.MESSAGES: 402, Protocol.CHAT: 402, Protocol.RESPONSES: 400}
+"""The status that the clients of a protocol take as the last word."""
 
 
 class GatewayError(NudgeError):
@@ -109,9 +114,10 @@ def refusal_of(error: NudgeError, protocol: Protocol, now: Instant) -> Refusal:
     """What a client is told about an error of ours."""
     words = redact(str(error))
     if isinstance(error, BudgetExhaustedError):
-        status = 400 if protocol is Protocol.RESPONSES else 402
         kind = "billing_error" if protocol is Protocol.MESSAGES else "insufficient_quota"
-        return Refusal(status, words, kind, _seconds(error, now), "refused")
+        return Refusal(_FINAL[protocol], words, kind, _seconds(error, now), "refused")
+    if isinstance(error, RepeatsError):  # not money, and the same status: it is the one that clients do not repeat
+        return Refusal(_FINAL[protocol], words, _type(400, protocol), result="repeats itself")
     if isinstance(error, StoreError):
         text = "nudge cannot read its database, so nothing is spent. Run 'nudge doctor'."
         return Refusal(503, text, _type(503, protocol), 5, "database away")

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from nudge.clock import Clock, SystemClock
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.listening import address_of, bound, is_loopback
-from nudge.errors import BudgetExhaustedError, NotFoundError
-from nudge.gateway.app import Allowed, Gateway, GatewayOptions, Limit, serving
-from nudge.gateway.calls import ModelCall
+from nudge.errors import NotFoundError
+from nudge.gateway.app import Gateway, GatewayOptions, serving
+from nudge.gateway.limits import Limit, TokenLimit
+from nudge.gateway.repeats import Repeats
 from nudge.gateway.routes import session_of
 from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
@@ -26,9 +27,9 @@ from nudge.gateway.upstream import Upstreams, check_upstream
 from nudge.home.config import Config, without_secrets
 from nudge.home.prices import load_prices
 from nudge.home.private_files import make_folder
+from nudge.home.roles import find_role
 from nudge.instants import SECOND, Instant
-from nudge.progress.guard import Guard
-from nudge.queue.agents import Agents
+from nudge.queue.agents import Agent, Agents
 from nudge.redaction import redact
 from nudge.sandbox.run import run_own
 from nudge.spending.call_log import CallTable
@@ -44,7 +45,7 @@ from nudge.worker.sandbox import Limits
 log = logging.getLogger("nudge.gateway")
 
 LOOK_SECONDS = 5.0
-"""How often a command that waits for money looks whether somebody topped up."""
+"""How often a command that waits for money looks whether somebody topped up, and a role is read again."""
 _FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -90,6 +91,7 @@ async def gateway_of(
     told = {one: environment[f"{name}_BASE_URL"] for one, name in names.items() if f"{name}_BASE_URL" in environment}
     keys = {one: environment[f"{name}_API_KEY"] for one, name in names.items() if f"{name}_API_KEY" in environment}
     own = options or (GatewayOptions() if is_loopback(section.host) else GatewayOptions(None, tokens_required=True))
+    own = replace(own, repeats=RepeatsOf(config, clock))
     listener = listener or bound(section.host, section.port)
     try:
         upstreams = Upstreams({**told, **section.upstreams}, keys)
@@ -105,6 +107,26 @@ async def gateway_of(
         )
         async with serving(gateway, listener) as address:
             yield address
+
+
+class RepeatsOf:
+    """What happens to an agent that repeats itself: its role says so, else nudge.toml. Roles may be edited, so they are
+    read again now and then."""
+
+    def __init__(self, config: Config, clock: Clock) -> None:
+        self._home = config.home
+        self._usual = config.gateway.repeats
+        self._clock = clock
+        self._known: dict[str, tuple[Instant, Repeats]] = {}
+
+    def __call__(self, agent: Agent) -> Repeats:
+        now = self._clock.now()
+        looked_at, repeats = self._known.get(agent.role, (None, Repeats.OFF))
+        if looked_at is None or not 0 <= now - looked_at < LOOK_SECONDS * SECOND:
+            role = find_role(self._home, agent.role)
+            repeats = Repeats((role.repeats if role else "") or self._usual)
+            self._known[agent.role] = (now, repeats)
+        return repeats
 
 
 @asynccontextmanager
@@ -229,26 +251,6 @@ class GatewayCommands:
         return CommandRan(told, session_of(last[0].run) if last else "", total.refused)
 
 
-class TokenLimit:
-    """So many tokens for all calls of a run together, counted as a guard counts them: each once."""
-
-    def __init__(self, max_tokens: int) -> None:
-        self._guard = Guard(max_tokens=max_tokens)
-
-    async def __call__(self, call: ModelCall) -> Allowed:
-        allowed = self._guard.before_call(call.model, call.input_bound, call.max_tokens, min_tokens=call.least_tokens)
-        if not allowed:
-            raise BudgetExhaustedError(allowed.reason, next_step="Run it again with a larger --max-tokens.")
-
-        def ended(use: TokenUse | None) -> None:
-            if use is None:
-                self._guard.call_failed(call=allowed)
-            else:
-                self._guard.after_call(use, call=allowed)
-
-        return Allowed(allowed.max_tokens, ended)
-
-
 async def _money_is_there(
     spending: Spending, clock: Clock, wanted: CommandRun, waiting: Callable[[AsleepError], None]
 ) -> Instant:
@@ -258,7 +260,7 @@ async def _money_is_there(
         status = await spending.state(wanted.agent, now)
         if status.state.may_start_task:
             return now
-        asleep = AsleepError(wanted.agent, status.state, status.refresh_at)
+        asleep = status.asleep
         if not wanted.wait:
             raise asleep
         if not told:

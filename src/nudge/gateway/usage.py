@@ -13,6 +13,7 @@ from typing import Any
 
 from nudge.errors import UsageError
 from nudge.gateway.calls import ModelCall, Protocol
+from nudge.gateway.repeats import calls_in_answer
 from nudge.tokens import TokenUse, most_tokens, token_use
 
 HIDDEN_TOKENS_PER_SECOND = 500
@@ -35,6 +36,8 @@ class Told:
     visible: int = 0
     """The most tokens that can be in what came."""
     response_id: str = ""
+    calls: dict[str, tuple[str, object]] = field(default_factory=dict)
+    """The tool calls of a response that the service may keep, by their ids."""
     error: str = ""
     """What went wrong after the answer had begun."""
     finished: bool = False
@@ -106,6 +109,7 @@ class BodyReader:
             self.told.usage = _mapping(answer.get("usage"))
             self.told.model = _text(answer.get("model"))
             self.told.response_id = _text(answer.get("id"))
+            self.told.calls = calls_in_answer(answer.get("output"))
             self.told.finished = True
 
 
@@ -190,6 +194,7 @@ def _responses(told: Told, event: Mapping[str, Any]) -> None:
         told.response_id = _text(response.get("id")) or told.response_id
         if (usage := _mapping(response.get("usage"))) is not None:
             told.usage = usage
+        told.calls = calls_in_answer(response.get("output"))
     if kind.endswith(".delta"):
         told.visible += _deltas(event.get("delta"))
     elif kind == "response.output_item.added":

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from nudge.spending.allowance import DayTurn
     from nudge.spending.budgets import SpendingPlan
     from nudge.spending.routing import Routes
+    from nudge.worker.loop import RunOptions
 
 ENVIRONMENT: Mapping[str, Kind] = {
     "ANTHROPIC_API_KEY": KEY,
@@ -205,15 +206,30 @@ class WorkerSection(NamedTuple):
             self.max_iterations or None,
         )
 
+    @property
+    def run_options(self) -> "RunOptions":
+        """How runs are limited unless a task says otherwise."""
+        from nudge.progress.run_limits import BudgetEnforcementMode
+        from nudge.worker.loop import RunOptions
+
+        return RunOptions(self.limits, BudgetEnforcementMode(self.mode))
+
 
 class GatewaySection(NamedTuple):
     """`enabled` runs the gateway inside the daemon. Beyond loopback every client needs a token. `upstreams` are the
-    services behind it, by provider."""
+    services behind it, by provider. `repeats` is what happens to runs that repeat themselves, unless a role says it."""
 
     enabled: Annotated[bool, FLAG] = False
     host: Annotated[str, TEXT] = GATEWAY_HOST
     port: Annotated[int, whole(1, 65_535)] = GATEWAY_PORT
     upstreams: Annotated[Mapping[str, str], UPSTREAMS] = _NOTHING
+    repeats: Annotated[str, one_of("off", "observe", "refuse")] = "off"
+
+
+class WindowsSection(NamedTuple):
+    """The windows of a subscription. With `spare` agents that work by themselves use only what would expire unused."""
+
+    spare: Annotated[bool, FLAG] = False
 
 
 class Environment(Mapping[str, str]):
@@ -259,6 +275,7 @@ SECTIONS: Mapping[str, Any] = {
     "spending": SpendingSection,
     "worker": WorkerSection,
     "gateway": GatewaySection,
+    "windows": WindowsSection,
 }
 
 
@@ -280,6 +297,7 @@ class Config(NamedTuple):
     spending: SpendingSection = SpendingSection()
     worker: WorkerSection = WorkerSection()
     gateway: GatewaySection = GatewaySection()
+    windows: WindowsSection = WindowsSection()
 
     @property
     def database_url(self) -> str:

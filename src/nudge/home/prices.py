@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from decimal import Decimal
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nudge.errors import ConfigError, NotConfiguredError
 from nudge.home.private_files import exposure
 from nudge.spending.prices import PriceTable, lay_over
+
+if TYPE_CHECKING:
+    from nudge.home.config import Config
 
 FILE_NAME = "prices.toml"
 
@@ -44,6 +48,12 @@ def load_prices(
     if weights:
         table = PriceTable.of(lay_over(stated, {"weights": weights}))
     return table
+
+
+def prices_of(config: Config) -> PriceTable:
+    """The prices of this home's own model: one on the person's machine or network is free unless it has a price."""
+    table = load_prices(config.home.path, weights=config.spending.weights)
+    return replace(table, local=config.has_local_model)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -39,8 +39,8 @@ BUILT_IN = "worker"
 class Role:
     """`run` says who does the work of an agent that is no coach: nudge's own worker, a command, or nobody (then
     letters wait in its inbox). `sandbox` is "none" where the built-in worker's commands may reach everything. The
-    other fields are about one run of a command: how long it may take, what it may cost, and whether nudge's own keys
-    pay for it."""
+    next fields are about one run of a command: how long it may take, what it may cost, and whether nudge's own keys
+    pay for it. `repeats` is what the gateway does about a run that repeats itself; empty is what nudge.toml says."""
 
     name: str
     description: str
@@ -52,6 +52,7 @@ class Role:
     time_limit: str = ""
     budget: str = ""
     own_key: bool = False
+    repeats: str = ""
 
     @property
     def works(self) -> bool:
@@ -86,6 +87,7 @@ class _File(BaseModel):
     time_limit: str = ""
     budget: str = ""
     own_key: bool = False
+    repeats: Literal["", "off", "observe", "refuse"] = ""
 
     @field_validator("budget", mode="before")
     @classmethod
@@ -142,6 +144,7 @@ def parse_role(text: str, where: str) -> Role:
         file.time_limit,
         file.budget,
         file.own_key,
+        file.repeats,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 from nudge.instants import HOUR, MINUTE
 from nudge.phrases.pieces import Clock, Part, PartOfDay, Shift, Window
 from nudge.phrases.reader import Reader, Refused
-from nudge.phrases.tokens import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS, VAGUE_TIMES, Kind
+from nudge.phrases.tokens import DAY_UNITS, EXACT_UNITS, MONTH_UNITS, SMALL_NUMBERS, TENS, VAGUE_TIMES, Kind, tokenize
 
 _NAMED: Final = {
     "noon": Clock(time(12), "noon", marked=True),
@@ -117,6 +117,23 @@ def read_part_of_today(reader: Reader) -> PartOfDay | None:
         return None
     part = reader.take_from(_PARTS)
     return None if part is None else PartOfDay(part)
+
+
+def clock_in(text: str) -> Clock | None:
+    """The first time of day in a piece of a sentence: "up at 8", "bed by half past eleven"; None if there is none.
+
+    >>> clock_in("usually in bed by half past eleven").said
+    '11:30'
+    """
+    tokens = tokenize(text)
+    for start in range(len(tokens)):
+        try:
+            found = Reader(tokens[start:]).attempt(lambda reader: _read_bare_clock(reader, said_at=True))
+        except Refused:
+            return None
+        if found is not None:
+            return found
+    return None
 
 
 def _read_following(reader: Reader) -> Clock | None:

@@ -375,7 +375,7 @@ class GuardRules(Generic[H]):
         """The answer to a call that the ledger has no money for. What it would have told is told with the next one."""
         self._calls.close(call, now, never_made=True)
         self._told.take_back(unsaid)
-        return CallRefused(str(error), error.retry_at)
+        return CallRefused(str(error), error.retry_at, permanent=error.permanent)
 
     def _settle(
         self, call: OpenCall, use: TokenUse, cost: Micros, kept_output: int | None, iteration: bool, now: Instant

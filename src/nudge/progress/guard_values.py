@@ -81,12 +81,14 @@ class CallRefused:
     """A model call that must not be made. It is false.
 
     `retry_at` is when it may work, if that is known: the refresh of a sleeping agent's budget. `can_wrap_up` says that
-    one last call for the closing report is still there: `guard.wrap_up()`, then `before_call`.
+    one last call for the closing report is still there: `guard.wrap_up()`, then `before_call`. `permanent` says that no
+    later time changes it: the run's own money does not pay for it.
     """
 
     reason: str
     retry_at: datetime | None = None
     can_wrap_up: bool = False
+    permanent: bool = False
 
     def __bool__(self) -> Literal[False]:
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from nudge.instants import Instant, rfc3339
 from nudge.progress.compaction import Message
@@ -116,6 +116,14 @@ class Session:
     report: str = ""
     reason: str = ""
     started_at: Instant = _NEVER
+
+
+class Said(NamedTuple):
+    """One message of a session, with its place and its time."""
+
+    number: int
+    at: Instant
+    message: Message
 
 
 DENIED = "[denied] "

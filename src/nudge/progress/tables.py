@@ -13,7 +13,7 @@ from nudge.errors import StoreCorruptError
 from nudge.instants import Instant
 from nudge.progress.compaction import Message
 from nudge.progress.pool_rules import ReservationState
-from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Session, SessionStatus
+from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Said, Session, SessionStatus
 
 
 class PoolTable:
@@ -114,6 +114,7 @@ class SessionTable:
                     "number": number,
                     "at": session.updated_at,
                     "message": _text(message),
+                    "phase": session.phase,
                 }
                 for number, message in enumerate(new, first)
             ]
@@ -123,8 +124,18 @@ class SessionTable:
 
     async def messages(self, agent: str, session: str, *, after: int = 0, limit: int = 1000) -> Sequence[Message]:
         """Everything that was said, oldest first, from the message after that number."""
+        return [one.message for one in await self.said(agent, session, after=after, limit=limit)]
+
+    async def said(self, agent: str, session: str, *, after: int = 0, limit: int = 1000) -> Sequence[Said]:
+        """The same, each with its number and its time."""
         params = {"agent": agent, "session": session, "after": after, "limit": limit}
-        return [json.loads(row["message"]) for row in await self._db.all("sessions_messages", params)]
+        rows = await self._db.all("sessions_messages", params)
+        return [Said(row["number"], Instant(row["at"]), json.loads(row["message"])) for row in rows]
+
+    async def phases(self, agent: str, session: str, limit: int = 500) -> Sequence[tuple[Instant, str]]:
+        """When each phase began, in order. Nothing about what was said before phases were noted."""
+        rows = await self._db.all("sessions_phases", {"agent": agent, "session": session, "limit": limit})
+        return [(Instant(row["at"]), str(row["phase"])) for row in rows]
 
 
 class GuardTable:

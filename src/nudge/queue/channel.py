@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from nudge.errors import NudgeError
 from nudge.instants import Instant
@@ -184,6 +184,27 @@ class Channel(Protocol):
     async def close(self) -> None:
         """Close its connections. A closed channel may be closed again."""
         return
+
+
+@runtime_checkable
+class PushingChannel(Protocol):
+    """A channel that can also push what the person does to an HTTP address, instead of being polled."""
+
+    async def hook(self, url: str) -> None:
+        """Let the service push to that address from now on. It proves itself with a secret that only it is told."""
+        ...
+
+    async def unhook(self) -> None:
+        """Let the service push no more, so that it can be polled."""
+        ...
+
+    def pushed_it(self, headers: Mapping[str, str]) -> bool:
+        """Whether a request comes from the service."""
+        ...
+
+    def read(self, body: bytes) -> Inbound | None:
+        """The update in a request of the service; None if it is nothing that the person did."""
+        ...
 
 
 def typed_buttons(buttons: Sequence[tuple[str, str]]) -> str:

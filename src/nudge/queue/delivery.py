@@ -31,6 +31,8 @@ HELD = "deliver:held"
 """The key of the timer for messages that wait for a better hour. Messages posted meanwhile do not wait with them."""
 FRESH = MINUTE
 """A message that goes out this soon does not need a second look: the gate has just allowed it. Later, it is late."""
+RECENT = 5 * SECOND
+"""So old may a second look be when the message goes out: quiet hours can begin while slow sends are under way."""
 PATIENCE = 6
 """After so many attempts that left it open whether it arrived, a message stands aside and the next one is tried: the
 channel may work, and only this message may be more than it can take."""
@@ -85,12 +87,13 @@ class Progress:
 
 @dataclass(slots=True)
 class Turn:
-    """One firing's way through the outbox. `seen` is the last message that was looked at, `held` are those that have to
-    wait, by until when. `arrived` has been sent and is stored with the next step. `old`: it has lasted so long that
-    what was decided about the rest has to be decided again."""
+    """One firing's way through the outbox. `looked_at` is when messages were last looked at, `seen` is the last one of
+    them, `held` are those that have to wait, by until when. `arrived` has been sent and is stored with the next step.
+    `old`: it has lasted so long that what was decided about the rest has to be decided again."""
 
     firing: Firing
     channel: Channel
+    looked_at: Instant
     seen: int = 0
     sent: int = 0
     held: dict[int, Instant] = field(default_factory=dict)
@@ -137,11 +140,12 @@ class Delivery:
             async with firing.settle():
                 await self._store.timers.ensure(deliver_timer(agent, firing.now))
             return
-        turn = Turn(firing, self._channel_of(agent))
+        turn = Turn(firing, self._channel_of(agent), firing.now)
         try:
             while turn.sent < AT_ONCE and not turn.old and (ready := await self._ready(agent, turn)):
                 for message in ready:
-                    await self._send(message, turn)
+                    if await self._still_ready(message, turn):
+                        await self._send(message, turn)
                     if self._is_old(turn):
                         break
             await self._settle(agent, turn)
@@ -170,19 +174,36 @@ class Delivery:
         """What may go out now and was not looked at in this turn. What has to wait is noted. What is no longer of use
         ends here, before anything is sent: it is shown as missed also while the channel is away."""
         ready: list[Message] = []
+        turn.looked_at = self._now(turn)
         async for message in self._open(agent, turn.seen):
             turn.seen = message.id
             turn.firing.worked = True
-            match await self._objection(message, turn.firing.now):
-                case Wait(until):
-                    turn.held[message.id] = until
-                case Drop() as drop:
-                    await self._drop(message, turn.firing, drop)
-                case _:
-                    ready.append(message)
+            if await self._may_go(message, turn, turn.looked_at):
+                ready.append(message)
             if len(ready) == AT_ONCE:
                 break
         return ready
+
+    async def _still_ready(self, message: Message, turn: Turn) -> bool:
+        """Sends before this one may have been slow: what was decided about it may not hold any more."""
+        now = self._now(turn)
+        recent = 0 <= now - turn.looked_at < RECENT
+        if recent and _is_fresh(message, now) == _is_fresh(message, turn.looked_at):
+            return True
+        return await self._may_go(message, turn, now)
+
+    async def _may_go(self, message: Message, turn: Turn, now: Instant) -> bool:
+        match await self._objection(message, now):
+            case Wait(until):
+                turn.held[message.id] = until
+            case Drop() as drop:
+                await self._drop(message, turn.firing, drop)
+            case _:
+                return True
+        return False
+
+    def _now(self, turn: Turn) -> Instant:
+        return self._clock.now() if self._clock else turn.firing.now
 
     async def _open(self, agent: str, after: int = 0) -> AsyncIterator[Message]:
         while page := await self._store.outbox.pending(agent, AT_ONCE, after=after):
@@ -200,7 +221,7 @@ class Delivery:
         if message.retry_at is not None and now < message.retry_at <= now + ASIDE:
             return Wait(message.retry_at)
         will_be_sent = message.asked or message.state is not Sending.SENDING
-        if not will_be_sent or -FRESH < now - message.created_at < FRESH:
+        if not will_be_sent or _is_fresh(message, now):
             return None
         found = await self._second_look(message, now)
         if isinstance(found, Wait) and found.until != message.ready_at:
@@ -361,6 +382,10 @@ class Delivery:
             if not words:
                 del detail["delivery"]
             await self._store.outcomes.amend(row.agent, row.key, row.slot_at, new.result, new.reason, detail)
+
+
+def _is_fresh(message: Message, now: Instant) -> bool:
+    return -FRESH < now - message.created_at < FRESH
 
 
 def _outbound(message: Message, progress: Progress, on_part: OnPart, *, buttons: bool) -> Outbound:

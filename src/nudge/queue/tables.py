@@ -286,6 +286,7 @@ class OutcomeTable:
         limit: int = 50,
     ) -> Sequence[Outcome]:
         """Newest first."""
+        block = "outcomes_recent" if agent is None else "outcomes_of_agent" if key is None else "outcomes_of_key"
         params = {
             "agent": agent,
             "key": key,
@@ -294,7 +295,7 @@ class OutcomeTable:
             "until": _FOREVER if until is None else until,
             "limit": limit,
         }
-        return [_outcome(row) for row in await self._db.all("outcomes_recent", params)]
+        return [_outcome(row) for row in await self._db.all(block, params)]
 
     async def around(
         self, since: Instant, until: Instant, *, agent: str | None = None, limit: int = 50

@@ -137,6 +137,15 @@ def schedule_words(reminder: Reminder) -> str:
     return words
 
 
+def rhythm(words: str) -> str:
+    """The words of a schedule without the name of its kind: whoever says "every weekday" knows no RRULE.
+
+    >>> rhythm("RRULE(weekdays at 15:00), 3× every 5m")
+    'weekdays at 15:00, 3× every 5m'
+    """
+    return re.sub(r"\ARRULE\((.*)\)", r"\1", words)
+
+
 def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
     """What was understood: the time with its zone and distance, and what repeats.
 
@@ -148,7 +157,7 @@ def echo(reminder: Reminder, first: Instant | None, now: Instant) -> str:
         return f"{schedule_words(reminder)}: it has ended"
     shown = Instant(first - first % SECOND)
     when = f"{absolute(shown, reminder.zone)} {reminder.tz} ({_ahead(first, now)})"
-    words = re.sub(r"\ARRULE\((.*)\)", r"\1", schedule_words(reminder))  # whoever says "every weekday" knows no RRULE
+    words = rhythm(schedule_words(reminder))
     if words == "once":
         return when
     return f"{words}, {'next' if reminder.fire_count else 'first'} {when}"

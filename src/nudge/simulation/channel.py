@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta, tzinfo
 from heapq import heappop, heappush
 
 from nudge.clock import Clock
 from nudge.instants import DAY, SECOND, Instant, local_date
 from nudge.queue.channel import Capabilities, Channel, Inbound, Outbound, Receipt
 from nudge.queue.outbox import Message
-from nudge.simulation.person import PING, Act, Profile, answer_to, day_of
+from nudge.simulation.person import PING, Act, Profile, answer_to, day_of, tasks_of
 from nudge.simulation.timeline import Plan
 from nudge.stores.store import SqlStore
 
@@ -64,7 +64,7 @@ class SimulatedPerson(Channel):
 
     async def live(self, hear: Hear) -> None:
         """Do what the profile says, day after day, and answer. Ends only by being cancelled."""
-        for act in self._days():
+        for act in (*self._days(day_of), *self._arrivals()):
             self._intend(act)
         while True:
             now = self._clock.now()
@@ -77,17 +77,31 @@ class SimulatedPerson(Channel):
             self.did.append(Act(at, text))
             await hear(Inbound(at, text))
 
-    def _days(self) -> Iterator[Act]:
+    async def hand_over(self, give: Callable[[str], Awaitable[object]]) -> None:
+        """Give a worker its tasks, day after day."""
+        for act in sorted(self._days(tasks_of), key=lambda act: act.at):
+            await self._clock.sleep(max(0, act.at - self._clock.now()) / SECOND)
+            self.did.append(act)
+            await give(act.text)
+        await asyncio.Event().wait()
+
+    def _days(self, acts_of: Callable[[Profile, date, tzinfo, int], list[Act]]) -> Iterator[Act]:
         """The day before the first one counts too: its evening may last past midnight."""
         plan = self._plan
         for number in range(-1, plan.days):
-            day = plan.first + timedelta(days=number)
             zone = self._profile.zone_on(number + 1, plan.zone)
-            acts = day_of(self._profile, day, zone, plan.seed)
-            acts += [Act(acts[0].at, stay.say) for stay in self._profile.stays if stay.day == number + 1 and stay.say]
-            for act in acts:
+            for act in acts_of(self._profile, plan.first + timedelta(days=number), zone, plan.seed):
                 if plan.start <= act.at < plan.end:
                     yield act
+
+    def _arrivals(self) -> Iterator[Act]:
+        """What they write when they have come to another zone: with the first thing they do on that day."""
+        plan = self._plan
+        for stay in self._profile.stays:
+            day = plan.first + timedelta(days=stay.day - 1)
+            acts = day_of(self._profile, day, self._profile.zone_on(stay.day, plan.zone), plan.seed)
+            if stay.say and acts and plan.start <= acts[0].at < plan.end:
+                yield Act(acts[0].at, stay.say)
 
     def _intend(self, act: Act) -> None:
         self._number += 1

@@ -7,9 +7,11 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
 from nudge.attention.bucket import PingBudget
+from nudge.clock import Clock
 from nudge.coach.person_documents import DocumentFiles
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.daemon.world import is_coach
@@ -26,9 +28,12 @@ from nudge.simulation.models import Answerers
 from nudge.simulation.person import Profile
 from nudge.simulation.timeline import Asked, Plan, Sample, Timeline
 from nudge.simulation.virtual_time import VirtualClock, run_virtual
+from nudge.simulation.work import simulated_work
 from nudge.spending.prices import PriceTable
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
+from nudge.worker.loop import RunOptions
+from nudge.worker.sessions import Task
 
 
 class DocumentsInMemory:
@@ -59,7 +64,7 @@ LONGEST_WAIT = 3600.0
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 Note = Callable[[Asked], None]
-MakeAnswerers = Callable[[Callable[[], Instant], Note], Answerers]
+MakeAnswerers = Callable[[Clock, Note], Answerers]
 """Given a clock and where to note calls: who answers."""
 
 
@@ -83,7 +88,8 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Engine:
-    """One simulation in a home that may be written. `on_day` is told how many days are over."""
+    """One simulation in a home that may be written. `on_day` is told how many days are over. The store is gone at the
+    end unless `database` names a file."""
 
     plan: Plan
     profile: Profile
@@ -93,6 +99,9 @@ class Engine:
     belongings: Belongings
     make_answerers: MakeAnswerers
     on_day: Callable[[int], None] = lambda days: None
+    database: str = ":memory:"
+    run_options: RunOptions | None = None
+    """How the runs of an agent that works are limited; None if it does not."""
 
     def run(self) -> Timeline:
         with silent_logs():
@@ -100,13 +109,13 @@ class Engine:
 
     async def _live(self, clock: VirtualClock) -> Timeline:
         journal = Journal()
-        store = JournalStore(SqliteDatabase.open(":memory:"), journal)
+        store = JournalStore(SqliteDatabase.open(self.database), journal)
         try:
             notes = await carry_over(self.belongings, store, self.plan)
             person = SimulatedPerson(self.plan, self.profile, store, clock)
             asked: list[Asked] = []
             conditions = Assumed()
-            answerers = self.make_answerers(clock.now, asked.append)
+            answerers = self.make_answerers(clock, asked.append)
             ports = Ports(
                 store,
                 clock,
@@ -120,13 +129,16 @@ class Engine:
                 seeds=HomeSeeds(self.home),
                 new_id=ids_from(self.plan.seed),
                 is_coach=lambda agent: is_coach(self.home, agent),
+                work=simulated_work(self.home, clock, self.plan.seed, self.run_options) if self.run_options else None,
             )
             daemon = Daemon(ports, replace(self.options, longest_wait=LONGEST_WAIT))
             await daemon.start()
             talks = any(agent.name == self.plan.agent and ports.is_coach(agent) for agent in await store.agents.all())
-            samples = await self._run(clock, daemon, person if talks else None)
+            samples = await self._run(clock, daemon, person, talks=talks)
             notes += conditions.notes()
-            if not talks:
+            if self.run_options is not None:
+                notes.append("Nothing was run: how long tasks take and what they cost is drawn from what is usual.")
+            elif not talks:
                 notes.append(f"{self.plan.agent} is no coach: nobody talks to it, and what its inbox gets stays there.")
             reminders = await store.reminders.everything(self.plan.agent)
             bucket = self.options.ping_budget
@@ -135,16 +147,18 @@ class Engine:
         finally:
             await store.close()
 
-    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson | None) -> list[Sample]:
-        """Let them live until the end of the plan. Whoever ends before that ends it all. `person` is None where they
-        have nothing to say to this agent."""
+    async def _run(self, clock: VirtualClock, daemon: Daemon, person: SimulatedPerson, *, talks: bool) -> list[Sample]:
+        """Let them live until the end of the plan. Whoever ends before that ends it all. The person talks to a coach
+        and hands tasks to a worker; to others they have nothing to say."""
         agent, samples = self.plan.agent, list[Sample]()
         await daemon.store.timers.cancel(agent, ROUTINES)  # nobody writes files here, so nobody need look for changes
         running = asyncio.create_task(daemon.run(), name="daemon")
         beside = [asyncio.create_task(self._look(clock, daemon, samples), name="samples")]
-        if person is not None:
+        if talks:
             living = person.live(lambda update: daemon.coach.listener.hear(agent, update))
             beside.append(asyncio.create_task(living, name="person"))
+        elif daemon.working is not None:
+            beside.append(asyncio.create_task(person.hand_over(partial(_give, daemon, agent)), name="person"))
         end = asyncio.create_task(clock.sleep((self.plan.end - clock.now()) / SECOND), name="end")
         await asyncio.wait({end, running, *beside}, return_when=asyncio.FIRST_COMPLETED)
         early = [task for task in (running, *beside) if task.done()]
@@ -176,6 +190,12 @@ class Engine:
         status = await daemon.spending.state(agent, now)
         asleep = not status.state.may_go_on
         return replace(sample, spent=status.meter.spent, limit=status.meter.limit, asleep=asleep)
+
+
+async def _give(daemon: Daemon, agent: str, task: str) -> None:
+    assert daemon.working is not None
+    await daemon.working.sessions.give(agent, Task(task))
+    daemon.poke()
 
 
 def ids_from(seed: int) -> Callable[[], str]:

@@ -109,6 +109,20 @@ def page(timeline: Timeline) -> str:
 
 
 def _tiles(summary: Summary, timeline: Timeline) -> Iterator[str]:
+    if timeline.plan.works:
+        yield _tile(f"{summary.tasks_finished} of {summary.said}", "tasks finished")
+    else:
+        yield from _message_tiles(summary)
+    yield _tile(f"{sum(summary.calls.values()):,}", "model calls")
+    if timeline.plan.model == "offline":
+        yield _tile(f"≈ {dollars(summary.monthly_would_cost)}", "a month with a model (estimate); by rules nothing")
+    elif timeline.plan.model == "scripted":
+        yield _tile(f"≈ {dollars(summary.monthly_cost)}", "a month (estimate from prompt sizes)")
+    else:
+        yield _tile(dollars(summary.monthly_cost), "a month at this rate")
+
+
+def _message_tiles(summary: Summary) -> Iterator[str]:
     yield _tile(f"{summary.messages_a_day:.1f}", "messages a day")
     bad = summary.quiet_violations > 0
     yield _tile(str(summary.quiet_violations), "quiet-hour violations", "bad" if bad else "good")
@@ -119,13 +133,6 @@ def _tiles(summary: Summary, timeline: Timeline) -> Iterator[str]:
     if summary.reserved:
         broken = summary.reserve_kept < summary.reserved
         yield _tile(f"{summary.reserve_kept} of {summary.reserved}", "reserves kept", "bad" if broken else "good")
-    yield _tile(f"{sum(summary.calls.values()):,}", "model calls")
-    if timeline.plan.model == "offline":
-        yield _tile(f"≈ {dollars(summary.monthly_would_cost)}", "a month with a model (estimate); by rules nothing")
-    elif timeline.plan.model == "scripted":
-        yield _tile(f"≈ {dollars(summary.monthly_cost)}", "a month (estimate from prompt sizes)")
-    else:
-        yield _tile(dollars(summary.monthly_cost), "a month at this rate")
 
 
 def _tile(value: str, name: str, style: str = "") -> str:

@@ -92,6 +92,13 @@ class Stay:
     say: str = ""
 
 
+TASKS = (
+    Reaction("Fix the newest bug report.", 3.0, 9, 18),
+    Reaction("Bring the documentation up to date.", 1.0, 9, 18),
+)
+"""What a person hands over whose file names no tasks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """A person's habits. `wakes` and `sleeps` are minutes after local midnight; sleeping past midnight is fine."""
@@ -105,6 +112,8 @@ class Profile:
     reactions: tuple[Reaction, ...] = ()
     replies: Replies = field(default_factory=Replies)
     stays: tuple[Stay, ...] = ()
+    tasks: tuple[Reaction, ...] = TASKS
+    """What they hand to an agent that works."""
 
     def zone_on(self, number: int, home: tzinfo) -> tzinfo:
         """Whose clock they live by on a day of the simulation, counted from 1."""
@@ -131,15 +140,27 @@ def day_of(profile: Profile, day: date, zone: tzinfo, seed: int) -> list[Act]:
         Act(at, PING)
         for at in _moments(random, awake, asleep, profile.signals_per_hour * (asleep - awake) / (60 * MINUTE))
     ]
-    for reaction in profile.reactions:
-        if day.weekday() not in reaction.weekdays:
-            continue
-        acts += [
-            Act(at, reaction.say)
-            for at in _moments(random, awake, asleep, reaction.per_day)
-            if reaction.comes_at(to_datetime(at, zone).hour)
-        ]
+    acts += _drawn(random, profile.reactions, day, zone, (awake, asleep))
     return sorted(acts, key=lambda act: (act.at, act.text))
+
+
+def tasks_of(profile: Profile, day: date, zone: tzinfo, seed: int) -> list[Act]:
+    """What they hand to a worker on that day, in order."""
+    random = Random(f"{seed}:{profile.name}:{day.isoformat()}:tasks")
+    acts = _drawn(random, profile.tasks, day, zone, waking_hours(profile, day, zone, seed))
+    return sorted(acts, key=lambda act: (act.at, act.text))
+
+
+def _drawn(
+    random: Random, reactions: tuple[Reaction, ...], day: date, zone: tzinfo, span: tuple[Instant, Instant]
+) -> list[Act]:
+    return [
+        Act(at, reaction.say)
+        for reaction in reactions
+        if day.weekday() in reaction.weekdays
+        for at in _moments(random, *span, reaction.per_day)
+        if reaction.comes_at(to_datetime(at, zone).hour)
+    ]
 
 
 def waking_hours(profile: Profile, day: date, zone: tzinfo, seed: int) -> tuple[Instant, Instant]:
@@ -267,7 +288,7 @@ class StayFile(_Part):
 
 class PersonFile(_Part):
     """A person as a file says it. `talks` and `reactions` work alike; one is what they come to talk about, the other
-    how they take being disturbed."""
+    how they take being disturbed. `tasks` are for an agent that works."""
 
     name: str = Field("", max_length=80)
     description: str = ""
@@ -279,6 +300,7 @@ class PersonFile(_Part):
     reactions: tuple[Habit, ...] = ()
     replies: Answers = Answers()
     stays: tuple[StayFile, ...] = ()
+    tasks: tuple[Habit, ...] | None = None
 
     def profile(self, otherwise: str) -> Profile:
         """The habits; `otherwise` is the name of somebody whose file names nobody."""
@@ -292,6 +314,7 @@ class PersonFile(_Part):
             tuple(habit.reaction() for habit in (*self.talks, *self.reactions)),
             self.replies.replies(),
             tuple(Stay(stay.day, stay.timezone, stay.say) for stay in sorted(self.stays, key=lambda stay: stay.day)),
+            TASKS if self.tasks is None else tuple(habit.reaction() for habit in self.tasks),
         )
 
 

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
-from nudge.clock import SystemClock
+from nudge.clock import Clock, SystemClock
 from nudge.coach.documents import Document
 from nudge.coach.goals import parse_goals
 from nudge.coach.targets import Targets, choose
 from nudge.daemon.world import model_of, options_of
-from nudge.errors import NotConfiguredError, NotFoundError
+from nudge.errors import NotConfiguredError, NotFoundError, UsageError
 from nudge.home.config import Config
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
-from nudge.home.prices import load_prices
+from nudge.home.prices import prices_of
 from nudge.home.read_config import read_config
 from nudge.instants import Instant, local_date, zone_of
 from nudge.model import Model
@@ -28,6 +28,7 @@ from nudge.simulation.overrides import overridden
 from nudge.simulation.person import load_person
 from nudge.simulation.real_model import StandingStill
 from nudge.simulation.timeline import Plan, Timeline
+from nudge.simulation.work import SimulatedWork, works
 
 MODELS = ("offline", "scripted", "real")
 OWNER = "simulation"
@@ -56,16 +57,23 @@ class Simulations:
         self._home = home
         self._original = original
         self._belongings = belongings
+        self._works = belongings.agent is not None and works(home, belongings.agent)
+        if self._works and request.model == "real":
+            raise UsageError(
+                "A worker is simulated without a real model: it would work on nothing, for real money.",
+                next_step="Use --model scripted.",
+            )
         self._profile = load_person(request.person, request.home if request.home.exists else None)
 
     def run(
-        self, changes: Mapping[str, str] | None = None, on_day: Callable[[int], None] = lambda days: None
+        self,
+        changes: Mapping[str, str] | None = None,
+        on_day: Callable[[int], None] = lambda days: None,
+        database: str = ":memory:",
     ) -> Timeline:
-        """One life under the home's configuration with those changes."""
+        """One life under the home's configuration with those changes. `database` names a file that stays."""
         config = overridden(self._original, changes or {})
-        rates = Rates(
-            load_prices(self._home.path, weights=config.spending.weights), config.spending.routes, config.spending.tier
-        )
+        rates = Rates(prices_of(config), config.spending.routes, config.spending.tier)
         with self._answerers(config, rates) as make_answerers:
             engine = Engine(
                 self._plan(config, changes or {}),
@@ -76,6 +84,8 @@ class Simulations:
                 self._belongings,
                 make_answerers,
                 on_day,
+                database,
+                config.worker.run_options if self._works else None,
             )
             return engine.run()
 
@@ -89,9 +99,10 @@ class Simulations:
             request.agent,
             self._profile.name,
             request.seed,
-            request.model,
+            "scripted" if self._works else request.model,
             (quiet.start, quiet.end),
             dict(changes),
+            self._works,
         )
 
     def _targets(self, config: Config) -> Targets:
@@ -102,7 +113,10 @@ class Simulations:
 
     @contextmanager
     def _answerers(self, config: Config, rates: Rates) -> Iterator[MakeAnswerers]:
-        match self._request.model:
+        seed = self._request.seed
+        match "work" if self._works else self._request.model:
+            case "work":
+                yield lambda clock, note: by_model(SimulatedWork(clock, seed), Counter(rates, clock.now, note))
             case "offline":
                 yield _counted(by_rules, rates)
             case "scripted":
@@ -131,8 +145,8 @@ def simulations(request: Request) -> Iterator[Simulations]:
 
 
 def _counted(make: Callable[[Counter], Answerers], rates: Rates) -> MakeAnswerers:
-    def answerers(now: Callable[[], Instant], note: Note) -> Answerers:
-        return make(Counter(rates, now, note))
+    def answerers(clock: Clock, note: Note) -> Answerers:
+        return make(Counter(rates, clock.now, note))
 
     return answerers
 

@@ -9,10 +9,12 @@ from typing import Any
 
 from nudge.attention.reserve import PING
 from nudge.instants import HOUR, Instant, to_datetime
+from nudge.queue.outcomes import Result
 from nudge.simulation.channel import CURSED, IGNORED, WELCOME
 from nudge.simulation.timeline import Asked, Ended, Event, Noted, Plan, Said, Sent, Timeline, days_of
 from nudge.spending.lifecycle import PAUSED, RESUMING, STOPPED
 from nudge.spending.money import Micros
+from nudge.worker.sessions import KIND as WORK
 
 MONTH_DAYS = 30
 BUCKET_RULES = ("bucket-empty", "bucket-reserved")
@@ -36,6 +38,8 @@ class Summary:
     cursed: int
     replies: int
     said: int
+    tasks: Mapping[str, int]
+    """How the tasks of a worker ended."""
     results: Mapping[str, int]
     rules: Mapping[str, int]
     quiet_violations: int
@@ -57,6 +61,10 @@ class Summary:
     def unwanted(self) -> int:
         """Pings that the person ignored or cursed."""
         return self.ignored + self.cursed
+
+    @property
+    def tasks_finished(self) -> int:
+        return sum(self.tasks.values()) - self.tasks.get(Result.FAILED.value, 0)
 
     @property
     def messages_a_day(self) -> float:
@@ -93,6 +101,7 @@ def summarise(timeline: Timeline) -> Summary:
         cursed=sum(event.taken == CURSED for event in sent),
         replies=len(sent) - len(pings),
         said=sum(isinstance(event, Said) for event in events),
+        tasks=_counted(event.result.value for event in ended if event.kind == WORK),
         results=_counted(event.result.value for event in ended),
         rules=_counted(event.rule for event in ended if event.rule),
         quiet_violations=sum(is_violation(event, plan) for event in sent),
@@ -127,6 +136,7 @@ def summary_json(summary: Summary) -> dict[str, Any]:
         "pings": {"welcome": summary.welcome, "ignored": summary.ignored, "cursed": summary.cursed},
         "replies": summary.replies,
         "said_by_person": summary.said,
+        "tasks": dict(summary.tasks),
         "results": dict(summary.results),
         "held_back_by": dict(summary.rules),
         "quiet_hour_violations": summary.quiet_violations,

@@ -14,6 +14,7 @@ from nudge.simulation.compare import Row
 from nudge.simulation.summary import Summary, summarise
 from nudge.simulation.timeline import Asked, Day, Ended, Event, Noted, Plan, Said, Sent, Signal, Timeline, days_of
 from nudge.spending.money import Micros
+from nudge.worker.sessions import KIND as WORK
 
 HEARTBEAT = "heartbeat"
 METER = "budget"
@@ -57,6 +58,8 @@ def lines_of(events: Iterable[Event]) -> Iterator[Line]:
     stretch: dict[tuple[str, ...], list[Event]] = {}
     for event in shown:
         if isinstance(event, Signal | Asked) or _is_told(event, spoken) or _is_meter(event):
+            continue
+        if isinstance(event, Ended) and event.kind == WORK:  # the feed says it
             continue
         if isinstance(event, Ended):
             stretch.setdefault(_reads_as(event), []).append(event)
@@ -112,9 +115,10 @@ def heading(plan: Plan) -> str:
     first, last = to_datetime(plan.start, plan.zone), to_datetime(Instant(plan.end - 1), plan.zone)
     days = f"{plan.days} days" if plan.days != 1 else "1 day"
     changes = "".join(f", {key}={value}" for key, value in plan.changes.items())
+    who = "a model works as models do on average" if plan.works else _MODELS[plan.model]
     return (
         f"{plan.agent} with {plan.person} (seed {plan.seed}{changes}): {days}, {first:%a} {first.day} {first:%b} "
-        f"to {last:%a} {last.day} {last:%b %Y}, {plan.timezone}. {_MODELS[plan.model].capitalize()}."
+        f"to {last:%a} {last.day} {last:%b %Y}, {plan.timezone}. {who.capitalize()}."
     )
 
 
@@ -132,7 +136,7 @@ def day_lines(day: Day, plan: Plan, width: int = WIDTH) -> Iterator[str]:
     """What happened on a day, and what it came to."""
     for line in lines_of(day.events):
         yield _line(line, plan, width)
-    yield from _day_foot(day, width, real=plan.model == "real")
+    yield from _day_foot(day, width, plan)
 
 
 def summary_lines(timeline: Timeline, width: int = WIDTH) -> Iterator[str]:
@@ -220,15 +224,16 @@ def gauge(level: int) -> str:
     return f"pings {level / PING:.1f}"
 
 
-def _day_foot(day: Day, width: int, *, real: bool) -> Iterator[str]:
+def _day_foot(day: Day, width: int, plan: Plan) -> Iterator[str]:
     sent = day.sent()
     messages = sum(not one.reply for one in sent)
-    parts = [_plural(messages, "message")]
+    tasks = sum(isinstance(event, Ended) and event.kind == WORK for event in day.events)
+    parts = [f"{_plural(tasks, 'task')} ended"] if plan.works else [_plural(messages, "message")]
     if replies := len(sent) - messages:
         parts.append(f"{replies} repl{'y' if replies == 1 else 'ies'}")
     levels = [sample.level for sample in day.samples if sample.level is not None]
     levels += [one.level for one in sent if one.level is not None]
-    if levels:
+    if levels and not plan.works:
         parts.append(f"pings {min(levels) / PING:.1f}–{max(levels) / PING:.1f}")
     if day.signals:
         parts.append(_plural(day.signals, "phone signal"))
@@ -237,7 +242,7 @@ def _day_foot(day: Day, width: int, *, real: bool) -> Iterator[str]:
         tokens = sum(one.input + one.output for one in asked)
         cost = sum(one.cost for one in asked)
         free = all(one.free for one in asked)
-        price = f"{dollars(cost)}" if real else f"≈ {dollars(cost)}{' with a model' if free else ''}"
+        price = f"{dollars(cost)}" if plan.model == "real" else f"≈ {dollars(cost)}{' with a model' if free else ''}"
         parts.append(f"{_plural(len(asked), 'call')}, {tokens:,} tokens, {price}")
     if any(sample.limit for sample in day.samples):
         parts.append(f"budget {day.percent}%")
@@ -246,6 +251,17 @@ def _day_foot(day: Day, width: int, *, real: bool) -> Iterator[str]:
 
 
 def _facts(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
+    if plan.works:
+        failed = sum(summary.tasks.values()) - summary.tasks_finished
+        yield "tasks", f"{summary.said} given, {summary.tasks_finished} finished, {failed} failed or stopped"
+    else:
+        yield from _talk(summary, plan)
+    yield from _calls(summary)
+    yield from _money(summary, plan)
+
+
+def _talk(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
+    """What reached the person, and what was held back."""
     span = f"{min(summary.per_day)} to {max(summary.per_day)} on one day"
     kinds = ", ".join(f"{name} {count}" for name, count in summary.by_kind.items())
     yield "messages", f"{summary.messages} ({summary.messages_a_day:.1f} a day, {span}){f': {kinds}' if kinds else ''}"
@@ -268,10 +284,12 @@ def _facts(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
             f"reserve kept {summary.reserve_kept} of {summary.reserved}" if summary.reserved else "no reserve asked for"
         )
         yield "ping budget", f"lowest {summary.lowest_level:.1f} of {summary.capacity}; {kept}"
+
+
+def _calls(summary: Summary) -> Iterator[tuple[str, str]]:
     if summary.calls:
         calls = ", ".join(f"{name} {count}" for name, count in summary.calls.items())
         yield "model calls", f"{calls}; {summary.input_tokens:,} tokens in, {summary.output_tokens:,} out"
-    yield from _money(summary, plan)
 
 
 def _money(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:

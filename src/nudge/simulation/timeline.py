@@ -126,6 +126,8 @@ class Plan:
     model: str = "offline"
     quiet: tuple[int, int] | None = None
     changes: Mapping[str, str] = field(default_factory=dict)
+    works: bool = False
+    """The agent is a worker: the person hands it tasks and does not talk to it."""
 
     @property
     def zone(self) -> ZoneInfo:

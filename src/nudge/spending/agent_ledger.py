@@ -34,6 +34,7 @@ from nudge.spending.lifecycle import (
     step,
 )
 from nudge.spending.money import Micros
+from nudge.spending.plan_windows import PLAN, PlanTold, asleep_until
 from nudge.spending.prices import PriceTable
 from nudge.spending.store import HoldRow, SpendingRow, SpendingStore, UsageRow
 from nudge.spending.waiting import NotYet
@@ -177,8 +178,20 @@ class AgentLedger:
         async with self._store.transaction():
             advanced = await self._touched(agent, now)
             if not advanced.state.may_go_on:
-                await self._store.timers.set(wake_timer(agent, advanced.accounts.refresh_at))
+                await self._store.timers.set(wake_timer(agent, advanced.accounts.wakes_at))
             return await self._resume(advanced, now) if advanced.state.may_start_task else advanced
+
+    async def plan(self, agent: str, told: PlanTold, now: Instant) -> Advanced:
+        """Keep what the service says about the agent's plan, and let the state follow: a window that is used up puts
+        the agent to sleep until it begins again."""
+        async with self._store.transaction():
+            accounts = await self._budgets.touch(agent, now)
+            await self._store.records.set(agent, PLAN, told)
+            resets_at = asleep_until(told.windows, now)
+            if accounts.row.plan_resets_at != resets_at:
+                accounts = replace(accounts, row=replace(accounts.row, plan_resets_at=resets_at))
+                await self._store.spending.put(accounts.row)
+            return await self._advance(accounts, now)
 
     async def _hold(self, attempt: Attempt, now: Instant, expires_at: Instant, starts_task: bool) -> HoldAnswer:
         advanced = await self._touched(attempt.agent, now)
@@ -352,7 +365,8 @@ def _is_smaller(attempt: Attempt, accounts: AgentAccounts) -> bool:
 
 
 def _asleep(accounts: AgentAccounts) -> AsleepError:
-    return AsleepError(accounts.agent, accounts.row.state, accounts.refresh_at)
+    by_plan = accounts.row.state is SpendingState.ASLEEP and accounts.wakes_at != accounts.refresh_at
+    return AsleepError(accounts.agent, accounts.row.state, accounts.wakes_at, by_plan=by_plan)
 
 
 def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[AccountKey, ...]) -> BudgetExhaustedError:
@@ -366,6 +380,7 @@ def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[Acco
             f"What is left of {where} does not pay for this call.",
             next_step=f"Ask something shorter, {otherwise}.",
             retry_at=None if own else to_datetime(accounts.refresh_at),
+            permanent=bool(own),
         )
     return BudgetExhaustedError(
         f"Calls in flight hold what is left of {where}, and none of them ended in time.",

@@ -93,13 +93,15 @@ class SpendingDay:
     """A spending day as it was read: what it may spend, what it spent, and the instant at which it is over.
 
     `used_up` says that a call was refused because what is left does not pay for it. Worst cases rarely add up to the
-    last micro-dollar of a day, so without it a day would hardly ever be over before midnight.
+    last micro-dollar of a day, so without it a day would hardly ever be over before midnight. Until `plan_resets_at` a
+    window of the agent's plan is used up, and money is no help.
     """
 
     limit: Micros
     spent: Micros
     refresh_at: Instant
     used_up: bool = False
+    plan_resets_at: Instant | None = None
 
     @property
     def meter(self) -> Meter:

@@ -19,8 +19,9 @@ from nudge.queue.timers import Timer
 from nudge.spending.allowance import MIDNIGHT_UTC, Allowance, DayTurn, Meter, SpendingDay, day_share
 from nudge.spending.burn import CHRONIC_DAYS, DAY_LOOKS_BACK, WINDOW_LOOKS_BACK, Forecast, chronic, used_up_at
 from nudge.spending.holds import Account, AccountKey, AccountKind, Change
-from nudge.spending.lifecycle import Lifecycle, SpendingState, step
+from nudge.spending.lifecycle import AsleepError, Lifecycle, SpendingState, step
 from nudge.spending.money import Amount, Micros, Money, as_micros
+from nudge.spending.plan_windows import PLAN, PlanTold
 from nudge.spending.store import AccountRow, DaySpent, HoldRow, SpendingRow, SpendingStore, UsageTotal
 
 WAKE = "wake"
@@ -84,7 +85,12 @@ class AgentAccounts:
     @property
     def today(self) -> SpendingDay:
         account = self.day.account
-        return SpendingDay(account.limit, account.committed, self.refresh_at, self.day.used_up)
+        return SpendingDay(account.limit, account.committed, self.refresh_at, self.day.used_up, self.row.plan_resets_at)
+
+    @property
+    def wakes_at(self) -> Instant:
+        """When a sleeping agent looks at its money again: at the end of the day, or when its plan resets."""
+        return self.row.refresh_at if self.row.refresh_at is not None else self.refresh_at
 
     @property
     def lifecycle(self) -> Lifecycle:
@@ -101,7 +107,10 @@ class AgentAccounts:
 
 @dataclass(frozen=True, slots=True)
 class SpendingStatus:
-    """An agent's spending as it is now: the state, the meter that people see, and the dollars behind it."""
+    """An agent's spending as it is now: the state, the meter that people see, and the dollars behind it.
+
+    `refresh_at` is when the day is over, or, `by_plan`, when the window begins again that put the agent to sleep.
+    """
 
     agent: str
     state: SpendingState
@@ -114,6 +123,12 @@ class SpendingStatus:
     window_ends: Instant
     topped_up: Micros
     overrun: Micros
+    by_plan: bool = False
+
+    @property
+    def asleep(self) -> AsleepError:
+        """Why a call is refused now."""
+        return AsleepError(self.agent, self.state, self.refresh_at, by_plan=self.by_plan)
 
     @property
     def banner(self) -> str | None:
@@ -135,17 +150,20 @@ class SpendingStatus:
             "text": self.text,
             "refresh_at": rfc3339(self.refresh_at),
             "used_up": self.used_up,
+            "by_plan": self.by_plan,
             "banner": self.banner,
         }
 
     @classmethod
     def of(cls, accounts: AgentAccounts, ends: Instant, now: Instant) -> SpendingStatus:
         """The state is the one that the money asks for now, also where nobody has acted on it yet."""
+        lifecycle = step(accounts.lifecycle, accounts.today, now).lifecycle
+        by_plan = lifecycle.state is SpendingState.ASLEEP and lifecycle.refresh_at != accounts.refresh_at
         return cls(
             agent=accounts.agent,
-            state=step(accounts.lifecycle, accounts.today, now).lifecycle.state,
+            state=lifecycle.state,
             meter=accounts.today.meter,
-            refresh_at=accounts.refresh_at,
+            refresh_at=lifecycle.refresh_at if by_plan and lifecycle.refresh_at else accounts.refresh_at,
             held=accounts.day.account.held,
             used_up=accounts.day.used_up,
             window=accounts.window.account,
@@ -153,6 +171,7 @@ class SpendingStatus:
             window_ends=ends,
             topped_up=accounts.row.topped_up,
             overrun=accounts.window.overrun,
+            by_plan=by_plan,
         )
 
 
@@ -210,6 +229,16 @@ class Budgets:
             accounts = await self.touch(agent, now)
             await self._change(accounts, self._of(accounts).top_up(amount, now), now)
 
+    async def forget_plan(self, agent: str, now: Instant) -> None:
+        """Forget that a window of the agent's plan is used up, and let the wake timer look at once: the next call finds
+        out what the service says now."""
+        async with self._store.transaction():
+            accounts = await self.touch(agent, now)
+            told = await self._store.records.get(agent, PLAN) or PlanTold()
+            await self._store.records.set(agent, PLAN, told.with_room())
+            await self._store.spending.put(replace(accounts.row, plan_resets_at=None))
+            await self._store.timers.set(wake_timer(agent, now))
+
     async def set_window(
         self, agent: str, now: Instant, *, budget: Amount | None = None, renews: date | None = None
     ) -> None:
@@ -259,8 +288,9 @@ class Budgets:
         lately = await self._store.usage.spent(status.agent, day_since)
         of_late = await self._store.usage.spent(status.agent, window_since)
         day, window = status.meter, status.window
+        day_ends = self.turn.after(now) if status.by_plan else status.refresh_at
         return Forecast(
-            used_up_at(day.limit - day.spent, lately, now - day_since, now, status.refresh_at),
+            used_up_at(day.limit - day.spent, lately, now - day_since, now, day_ends),
             used_up_at(window.limit - window.committed, of_late, WINDOW_LOOKS_BACK, now, status.window_ends),
         )
 

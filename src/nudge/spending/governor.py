@@ -29,6 +29,7 @@ from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
 from nudge.spending.ledger import Attempt, HeldCall
 from nudge.spending.lifecycle import AsleepError, SpendingState
 from nudge.spending.money import Amount, as_micros
+from nudge.spending.plan_windows import PlanTold
 from nudge.spending.prices import Caching, PriceTable
 from nudge.spending.routing import Routes
 from nudge.spending.store import HoldRow, SpendingStore
@@ -253,6 +254,11 @@ class Spending:
         if self._owner:
             await self._ledger.settle_dead(agent, self._owner, now)
         await self._ledger.look(agent, now)
+
+    async def note_plan(self, agent: str, told: PlanTold) -> None:
+        """Keep what a service says about the agent's plan. A window that is used up puts the agent to sleep until it
+        begins again."""
+        self._after(await self._ledger.plan(agent, told, self._clock.now()), room=True)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
         """Take over a configuration that changed while the process runs."""

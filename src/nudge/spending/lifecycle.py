@@ -65,12 +65,19 @@ class SpendingState(StrEnum):
 
 
 class AsleepError(BudgetExhaustedError):
-    """The agent sleeps until its budget is refreshed."""
+    """The agent sleeps until its budget is refreshed, or a window of its plan begins again."""
 
-    def __init__(self, agent: str, state: SpendingState, refresh_at: Instant) -> None:
+    def __init__(self, agent: str, state: SpendingState, refresh_at: Instant, *, by_plan: bool = False) -> None:
         self.agent = agent
         self.state = state
         self.refresh_at = refresh_at
+        if by_plan:
+            super().__init__(
+                f"{agent} is asleep: a window of its plan is used up. It begins again at {rfc3339(refresh_at)}.",
+                next_step=f"If the plan has room already, run 'nudge budget wake --agent {agent}'.",
+                retry_at=to_datetime(refresh_at),
+            )
+            return
         what = {
             SpendingState.WINDING_DOWN: "is winding down: it finishes what it has begun and starts nothing new",
             SpendingState.BUDGET_EXCEEDED: "was stopped: its daily budget is exceeded",
@@ -79,6 +86,17 @@ class AsleepError(BudgetExhaustedError):
             f"{agent} {what} until its budget is refreshed at {rfc3339(refresh_at)}.",
             next_step="Run 'nudge budget top-up AMOUNT' to go on at once.",
             retry_at=to_datetime(refresh_at),
+        )
+
+
+class NothingSpareError(BudgetExhaustedError):
+    """The agent works only with what its plan has to spare, and that is nothing now."""
+
+    def __init__(self, agent: str, spare_at: Instant) -> None:
+        super().__init__(
+            f"The plan of {agent} has nothing to spare before {rfc3339(spare_at)}.",
+            next_step="Wait, or set 'spare = false' in [windows] of nudge.toml.",
+            retry_at=to_datetime(spare_at),
         )
 
 
@@ -119,7 +137,8 @@ Effect: TypeAlias = FeedLine | SetWake | ClearWake | Alert | CancelSiblings
 
 @dataclass(frozen=True, slots=True)
 class Lifecycle:
-    """An agent's spending state, with the day it was decided for and what that day could spend."""
+    """An agent's spending state, with the day it was decided for and what that day could spend. `refresh_at` is when
+    that is over: the end of the day, or the reset of the plan that put the agent to sleep."""
 
     state: SpendingState = SpendingState.AWAKE
     refresh_at: Instant | None = None
@@ -152,6 +171,7 @@ def step(before: Lifecycle, day: SpendingDay, now: Instant, last_task: str | Non
     every entry into it is one incident with one alert.
 
     A reading of a day that is over by `now` decides nothing: it asks for a timer at once, whose run reads the new day.
+    A plan whose window is used up puts an agent to sleep that has money.
     """
     if day.refresh_at <= now:
         return Step(before, (SetWake(now),))
@@ -163,6 +183,8 @@ def step(before: Lifecycle, day: SpendingDay, now: Instant, last_task: str | Non
     ):
         state = SpendingState.BUDGET_EXCEEDED
     after = Lifecycle(state, day.refresh_at, day.limit)
+    if state.may_go_on and day.plan_resets_at is not None and day.plan_resets_at > now:
+        after = Lifecycle(SpendingState.ASLEEP, day.plan_resets_at, day.limit)
     return Step(after, _effects(before, after, day, last_task))
 
 
@@ -192,7 +214,7 @@ def _effects(before: Lifecycle, after: Lifecycle, day: SpendingDay, last_task: s
     elif before.state.may_go_on:
         effects.append(FeedLine(PAUSED))
     if before.state.may_go_on or before.refresh_at != after.refresh_at:
-        effects.append(SetWake(day.refresh_at))
+        effects.append(SetWake(after.refresh_at or day.refresh_at))
     return tuple(effects)
 
 

@@ -29,7 +29,7 @@ class SpendingRow:
     `badge` is the percentage that the feed last showed today. `configured` is what the configuration said when it was
     last taken over: a change there counts, and what was set by command since then stays. `refused_calls`
     counts the calls that were refused in a row because the rest of the day is too small, and `refused_least` is the
-    least that one of them asked for.
+    least that one of them asked for. Until `plan_resets_at` a window of the agent's plan is used up.
     """
 
     agent: str
@@ -45,6 +45,7 @@ class SpendingRow:
     configured: str = ""
     refused_calls: int = 0
     refused_least: Micros = 0
+    plan_resets_at: Instant | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,7 @@ def _spending_params(row: SpendingRow) -> dict[str, Any]:
         "configured": row.configured,
         "refused_calls": row.refused_calls,
         "refused_least": row.refused_least,
+        "plan_resets_at": row.plan_resets_at,
     }
 
 
@@ -242,6 +243,7 @@ def _spending(row: Row) -> SpendingRow:
         configured=row["configured"],
         refused_calls=row["refused_calls"],
         refused_least=row["refused_least"],
+        plan_resets_at=row["plan_resets_at"],
     )
 
 
@@ -278,6 +280,13 @@ class UsageTable:
         """Newest first."""
         params = {"agent": agent, "since": _ALWAYS if since is None else since, "limit": limit}
         return [_usage(row) for row in await self._db.all("usage_recent", params)]
+
+    async def of_run(
+        self, agent: str, run: str, since: Instant, until: Instant, limit: int = 500
+    ) -> Sequence[UsageRow]:
+        """The last calls of a run between two times, oldest first."""
+        params = {"agent": agent, "run": run, "since": since, "until": until, "limit": limit}
+        return [_usage(row) for row in reversed(await self._db.all("usage_of_run", params))]
 
     async def spent(self, agent: str, since: Instant) -> Micros:
         """What the agent's calls cost that ended since then."""

@@ -181,8 +181,9 @@ class PostgresDatabase:
         return rows[0] if rows else None
 
     async def run(self, block: str, params: Mapping[str, Any]) -> int:
-        async with self.transaction():
-            return (await self._write(block, params)).rowcount
+        if self._current() is None:
+            return (await self._alone(block, params))[0]
+        return (await self._write(block, params)).rowcount
 
     async def run_surely(self, block: str, params: Mapping[str, Any]) -> None:
         mine = self._current()
@@ -230,10 +231,27 @@ class PostgresDatabase:
                 yield cursor
 
     async def returning(self, block: str, params: Mapping[str, Any]) -> Row:
-        async with self.transaction():
+        if self._current() is None:
+            row = (await self._alone(block, params))[1]
+        else:
             row = await (await self._write(block, params)).fetchone()
-            assert row is not None
-            return row
+        assert row is not None
+        return row
+
+    async def _alone(self, block: str, params: Mapping[str, Any]) -> tuple[int, Row | None]:
+        """A statement that is a transaction of its own: one round trip instead of three."""
+        for step in (block, "commit"):
+            if self.probe:
+                self.probe(step)
+        with _translation():
+            async with self._pool.connection() as connection:
+                cursor = await self._executed(connection, block, params)
+                changed, row = cursor.rowcount, await cursor.fetchone() if cursor.description else None
+        if self.probe:
+            self.probe("committed")
+        if self.on_commit:
+            self.on_commit()
+        return changed, row
 
     async def _write(self, block: str, params: Mapping[str, Any]) -> psycopg.AsyncCursor[dict[str, Any]]:
         mine = self._current()

@@ -126,13 +126,14 @@ def live(
     model: Model | None = None,
     conditions: Conditions | None = None,
     programs: Mapping[str, ScriptedCommands] | None = None,
+    spare_only: bool = False,
     store: str = "sqlite://:memory:",
     **options: Any,
 ) -> T:
     """Run `scenario(life)` in virtual time and return what it returns.
 
-    Without a model the coach answers by its rules. `programs` do the work of agents, by their role. `options` are those
-    of the daemon, such as `capacity=3`.
+    Without a model the coach answers by its rules. `programs` do the work of agents, by their role; with `spare_only`,
+    from what their plan has to spare. `options` are those of the daemon, such as `capacity=3`.
 
     >>> from datetime import UTC, datetime
     >>> async def a_reminder(life):
@@ -145,7 +146,9 @@ def live(
     async def main(clock: VirtualClock) -> T:
         opened = await open_store(store)
         try:
-            life = Life(clock, opened, zone, model, conditions or NoCommands(), _commands(programs or {}), options)
+            life = Life(
+                clock, opened, zone, model, conditions or NoCommands(), _commands(programs or {}, spare_only), options
+            )
             await life.daemon.start()
             running = asyncio.create_task(life.daemon.run())
             try:
@@ -159,7 +162,7 @@ def live(
     return run_virtual(main, start)
 
 
-def _commands(programs: Mapping[str, ScriptedCommands]) -> CommandPorts | None:
+def _commands(programs: Mapping[str, ScriptedCommands], spare_only: bool) -> CommandPorts | None:
     if not programs:
         return None
 
@@ -167,7 +170,9 @@ def _commands(programs: Mapping[str, ScriptedCommands]) -> CommandPorts | None:
         async def run(self, job: CommandJob) -> CommandRan:
             return await next(one for one in programs.values() if one.command == job.command).run(job)
 
-    return CommandPorts(lambda role: programs[role].command if role in programs else None, lambda spending: Programs())
+    return CommandPorts(
+        lambda role: programs[role].command if role in programs else None, lambda spending: Programs(), spare_only
+    )
 
 
 def templates(zone: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from starlette.requests import Request
@@ -25,7 +25,54 @@ _ROLES = ("system", "developer", "user", "assistant", "tool")
 _LIMITS = ("max_tokens", "max_completion_tokens")
 
 
-class FakeOpenAI(ModelServer):
+class OpenAIService(ModelServer):
+    """What the services of OpenAI share: the key, the shape of an error, and a cache of prompts."""
+
+    def __init__(
+        self,
+        path: str,
+        api_key: str | None,
+        default: str | Mapping[str, Any],
+        answer: Answer | None,
+        shortest_cached: int,
+        lacks: Sequence[str] = (),
+    ) -> None:
+        super().__init__(path, default, answer, lacks, _MODELS)
+        self.api_key = api_key
+        self._shortest_cached = shortest_cached
+        self._cached: set[str] = set()
+
+    @property
+    def base_url(self) -> str:
+        return f"{self.url}/v1"
+
+    def _check_key(self, request: Request) -> Response | None:
+        if self.api_key is not None and request.headers.get("authorization") != f"Bearer {self.api_key}":
+            return self._error(401, "Incorrect API key provided.")
+        return None
+
+    def _error(self, status: int, message: str, retry_after: float | str | None = None) -> Response:
+        headers = {} if retry_after is None else {"retry-after": str(retry_after)}
+        error = {"message": message or "Error", "type": "invalid_request_error", "param": None, "code": None}
+        return JSONResponse({"error": error}, status_code=status, headers=headers)
+
+    def _forget(self) -> None:
+        self._cached.clear()
+
+    def _prompt(self, head: str, items: Iterable[Any]) -> tuple[int, int]:
+        """How long a prompt is, and how much of it is cached: every item that ends a prefix of an earlier request."""
+        text, cached = head, 0
+        with self.bell.lock:
+            for item in items:
+                text += json.dumps(item, sort_keys=True)
+                if text in self._cached and tokens_of(text) >= self._shortest_cached:
+                    cached = tokens_of(text)
+                self._cached.add(text)
+        length = tokens_of(text)
+        return length, min(cached, length)
+
+
+class FakeOpenAI(OpenAIService):
     """The service. A text becomes text, a mapping an answer of the form that is asked for, a `Reply` what it says.
 
     `api_key` None asks for no key. `limit` is the one name for the token limit that it knows, where it knows only one.
@@ -49,20 +96,8 @@ class FakeOpenAI(ModelServer):
         lacks: Sequence[str] = (),
         limit: str = "",
     ) -> None:
-        super().__init__("/v1/chat/completions", default, answer, lacks, _MODELS)
-        self.api_key = api_key
+        super().__init__("/v1/chat/completions", api_key, default, answer, shortest_cached, lacks)
         self._limit = limit
-        self._shortest_cached = shortest_cached
-        self._cached: set[str] = set()
-
-    @property
-    def base_url(self) -> str:
-        return f"{self.url}/v1"
-
-    def _check_key(self, request: Request) -> Response | None:
-        if self.api_key is not None and request.headers.get("authorization") != f"Bearer {self.api_key}":
-            return self._error(401, "Incorrect API key provided.")
-        return None
 
     def _check(self, body: dict[str, Any]) -> None:
         if not isinstance(body.get("model"), str) or not isinstance(body.get("messages"), list) or not body["messages"]:
@@ -82,17 +117,10 @@ class FakeOpenAI(ModelServer):
         return completion_of(reply, body, self._usage(body), number)
 
     def _usage(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Every message that ends a prefix of an earlier request is cached."""
-        text, cached = json.dumps(body.get("tools") or [], sort_keys=True), 0
-        before = len(text)
-        with self.bell.lock:
-            for message in body["messages"]:
-                text += json.dumps(message, sort_keys=True)
-                if text in self._cached and tokens_of(text) >= self._shortest_cached:
-                    cached = tokens_of(text)
-                self._cached.add(text)
-        prompt = tokens_of(text if body.get("tools") else text[before:])
-        return {"prompt_tokens": prompt, "prompt_tokens_details": {"cached_tokens": min(cached, prompt)}}
+        prompt, cached = self._prompt(
+            json.dumps(body["tools"], sort_keys=True) if body.get("tools") else "", body["messages"]
+        )
+        return {"prompt_tokens": prompt, "prompt_tokens_details": {"cached_tokens": cached}}
 
     def _events(self, said: dict[str, Any], body: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         with_usage = bool((body.get("stream_options") or {}).get("include_usage"))
@@ -100,14 +128,6 @@ class FakeOpenAI(ModelServer):
 
     def _error_event(self, status: int, message: str) -> str:
         return _event({"error": {"message": message or "Error", "type": "server_error", "code": status}})
-
-    def _error(self, status: int, message: str, retry_after: float | str | None = None) -> Response:
-        headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-        error = {"message": message or "Error", "type": "invalid_request_error", "param": None, "code": None}
-        return JSONResponse({"error": error}, status_code=status, headers=headers)
-
-    def _forget(self) -> None:
-        self._cached.clear()
 
 
 def _check_messages(messages: list[dict[str, Any]]) -> None:
@@ -212,16 +232,15 @@ def _event(data: Mapping[str, Any]) -> str:
     return f"data: {json.dumps(data)}\n\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m nudge.testing.openai_server", description="A fake chat completions API."
-    )
+def run(service: Callable[..., OpenAIService], module: str, description: str) -> None:
+    """Run a service as a process of its own until it is ended."""
+    parser = argparse.ArgumentParser(prog=f"python -m nudge.testing.{module}", description=description)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--api-key", default=API_KEY)
     parser.add_argument("--default", default="HEARTBEAT_OK", help="the answer where nothing is scripted")
     options = parser.parse_args()
-    serve(FakeOpenAI(options.api_key, default=options.default).app, options.port)
+    serve(service(options.api_key, default=options.default).app, options.port)
 
 
 if __name__ == "__main__":
-    main()
+    run(FakeOpenAI, "openai_server", "A fake chat completions API.")

@@ -7,22 +7,15 @@ which prints its URL) that is driven over HTTP: see `nudge.testing.model_server`
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-
-from nudge.testing.loopback import serve
-from nudge.testing.model_server import Answer, BadRequestError, ModelServer, Reply, pieces_of, tokens_of, written
-from nudge.testing.openai_server import API_KEY
-
-_MODELS = {"object": "list", "data": [{"id": "fake", "object": "model", "created": 0, "owned_by": "nobody"}]}
+from nudge.testing.model_server import Answer, BadRequestError, Reply, pieces_of, tokens_of, written
+from nudge.testing.openai_server import API_KEY, OpenAIService, run
 
 
-class FakeResponses(ModelServer):
+class FakeResponses(OpenAIService):
     """The service. A text becomes a message, a `Reply` what it says; its thinking is counted and not shown.
 
     >>> import httpx2
@@ -41,45 +34,34 @@ class FakeResponses(ModelServer):
         answer: Answer | None = None,
         shortest_cached: int = 1024,
     ) -> None:
-        super().__init__("/v1/responses", default, answer, (), _MODELS)
-        self.api_key = api_key
-        self._shortest_cached = shortest_cached
-        self._cached: set[str] = set()
-
-    @property
-    def base_url(self) -> str:
-        return f"{self.url}/v1"
-
-    def _check_key(self, request: Request) -> Response | None:
-        if self.api_key is not None and request.headers.get("authorization") != f"Bearer {self.api_key}":
-            return self._error(401, "Incorrect API key provided.")
-        return None
+        super().__init__("/v1/responses", api_key, default, answer, shortest_cached)
+        self._kept: dict[str, list[Any]] = {}
 
     def _check(self, body: dict[str, Any]) -> None:
         if not isinstance(body.get("model"), str) or not body.get("input"):
             raise BadRequestError("Missing required parameter: 'model' or 'input'.")
+        if (before := body.get("previous_response_id")) is not None and before not in self._kept:
+            raise BadRequestError(f"Previous response with id '{before}' not found.")
         called: list[str] = []
-        for item in body["input"] if isinstance(body["input"], list) else ():
-            kind = str(item.get("type", "message"))
+        for item in self._items(body):
+            kind = str(item.get("type", "message")) if isinstance(item, dict) else "message"
             if kind.endswith("_call"):
                 called.append(str(item.get("call_id")))
             elif kind.endswith("_call_output") and item.get("call_id") not in called:
                 raise BadRequestError(f"No tool call found for function call output with call_id {item['call_id']}.")
 
     def _say(self, reply: Reply, body: dict[str, Any], number: int) -> dict[str, Any]:
-        return response_of(reply, body, *self._prompt(body), number)
+        items = self._items(body)
+        head = json.dumps([body.get("instructions"), body.get("tools")], sort_keys=True)
+        said = response_of(reply, body, *self._prompt(head, items), number)
+        if body.get("store") is not False:
+            self._kept[said["id"]] = [*items, *said["output"]]
+        return said
 
-    def _prompt(self, body: dict[str, Any]) -> tuple[int, int]:
-        """How long the prompt is, and how much of it is cached: every item that ends a prefix of an earlier request."""
-        text, cached = json.dumps([body.get("instructions"), body.get("tools")], sort_keys=True), 0
-        items = body["input"] if isinstance(body["input"], list) else [body["input"]]
-        with self.bell.lock:
-            for item in items:
-                text += json.dumps(item, sort_keys=True)
-                if text in self._cached and tokens_of(text) >= self._shortest_cached:
-                    cached = tokens_of(text)
-                self._cached.add(text)
-        return tokens_of(text), cached
+    def _items(self, body: dict[str, Any]) -> list[Any]:
+        """The whole conversation, with what was kept of it."""
+        given = body["input"] if isinstance(body["input"], list) else [body["input"]]
+        return [*self._kept.get(body.get("previous_response_id") or "", ()), *given]
 
     def _events(self, said: dict[str, Any], body: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         return events_of(said)
@@ -87,13 +69,9 @@ class FakeResponses(ModelServer):
     def _error_event(self, status: int, message: str) -> str:
         return _event({"type": "error", "code": "server_error", "message": message or "Error", "param": None}, 0)
 
-    def _error(self, status: int, message: str, retry_after: float | str | None = None) -> Response:
-        headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-        error = {"message": message or "Error", "type": "invalid_request_error", "param": None, "code": None}
-        return JSONResponse({"error": error}, status_code=status, headers=headers)
-
     def _forget(self) -> None:
-        self._cached.clear()
+        super()._forget()
+        self._kept.clear()
 
 
 def response_of(reply: Reply, body: dict[str, Any], prompt: int, cached: int, number: int) -> dict[str, Any]:
@@ -130,7 +108,7 @@ def response_of(reply: Reply, body: dict[str, Any], prompt: int, cached: int, nu
         "top_p": None,
         "usage": {
             "input_tokens": prompt,
-            "input_tokens_details": {"cached_tokens": min(cached, prompt)},
+            "input_tokens_details": {"cached_tokens": cached},
             "output_tokens": total,
             "output_tokens_details": {"reasoning_tokens": thought},
             "total_tokens": prompt + total,
@@ -174,16 +152,5 @@ def _event(data: Mapping[str, Any], number: int) -> str:
     return f"event: {data['type']}\ndata: {json.dumps({**data, 'sequence_number': number})}\n\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(
-        prog="python -m nudge.testing.responses_server", description="A fake Responses API."
-    )
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--api-key", default=API_KEY)
-    parser.add_argument("--default", default="HEARTBEAT_OK", help="the answer where nothing is scripted")
-    options = parser.parse_args()
-    serve(FakeResponses(options.api_key, default=options.default).app, options.port)
-
-
 if __name__ == "__main__":
-    main()
+    run(FakeResponses, "responses_server", "A fake Responses API.")

@@ -73,6 +73,7 @@ class BotApi:
             "setmycommands": self._set_my_commands,
             "getmycommands": self._get_my_commands,
             "getme": self._get_me,
+            "setwebhook": self._set_webhook,
             "deletewebhook": self._delete_webhook,
         }
 
@@ -202,6 +203,10 @@ class BotApi:
 
     async def _get_me(self, params: Mapping[str, Any], request: Request) -> dict[str, Any]:
         return BOT
+
+    async def _set_webhook(self, params: Mapping[str, Any], request: Request) -> bool:
+        self.state.webhook = bool(params.get("url"))
+        return True
 
     async def _delete_webhook(self, params: Mapping[str, Any], request: Request) -> bool:
         self.state.webhook = False

@@ -18,16 +18,16 @@ from starlette.types import ASGIApp
 
 from nudge.daemon import control_client
 from nudge.errors import DaemonUnreachableError, NotFoundError, NudgeError, UsageError
-from nudge.web import pages
 from nudge.web.access import CSRF_FIELD, Access, TooLargeError, TooSlowError, Visitor, Visitors
 from nudge.web.layout import View
 from nudge.web.markup import Html, el
+from nudge.web.pages import Page, routes
+from nudge.web.pages.simulate import simulate_page
 
 _STATIC = Path(__file__).parent / "static"
 _TYPES = {"nudge.css": "text/css; charset=utf-8", "nudge.js": "text/javascript; charset=utf-8"}
 _MOST_FIELDS = 40
 
-Page = Callable[..., Awaitable[str]]
 Simulate = Callable[[Mapping[str, str]], Awaitable[Html]]
 """Runs a simulated life and renders it."""
 
@@ -69,20 +69,9 @@ class Site:
         return await control_client.ask(self._control, f"/{route}", body)
 
     def routes(self) -> list[Route]:
-        plain: dict[str, Page] = {
-            "/time": pages.time_page,
-            "/attention": pages.attention_page,
-            "/money": pages.money_page,
-            "/sessions": pages.sessions_page,
-            "/why": pages.why_page,
-            "/coach": pages.coach_page,
-            "/time/{key}": pages.reminder_page,
-            "/sessions/{key}": pages.session_page,
-            "/why/{key}": pages.story_page,
-        }
+        first = {"/": "read/overview"}
         return [
-            Route("/", self._page(pages.now_page, "read/overview")),
-            *(Route(path, self._page(page)) for path, page in plain.items()),
+            *(Route(path, self._page(page, first.get(path, "read/agents"))) for path, page in routes().items()),
             Route("/simulate", self.simulated),
             Route("/events", self.events),
             Route("/understand", self.understood, methods=["POST"]),
@@ -90,7 +79,7 @@ class Site:
             Route("/static/{name}", static),
         ]
 
-    def _page(self, page: Page, base: str = "read/agents") -> Callable[[Request], Awaitable[Response]]:
+    def _page(self, page: Page, base: str) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             view = await self._view(request, base)
             more = tuple(request.path_params.values())
@@ -124,10 +113,12 @@ class Site:
         return StreamingResponse(passed_on(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
     async def understood(self, request: Request) -> Response:
-        """How a reminder in words is read, as one line."""
+        """How a reminder in words is read, as one line; with `part=when`, only its time."""
         fields = await self._fields(request)
-        found = await self.ask("do/understand", {"words": fields.get("words", "")[:1000]})
-        return JSONResponse({"reading": _reading(found)})
+        words, only_time = fields.get("words", "")[:1000], fields.get("part") == "when"
+        found = await self.ask("do/understand", {"words": f"x {words}" if only_time and words.strip() else words})
+        known = only_time and found["understood"]
+        return JSONResponse({"reading": found["reading"] if known else _reading(found)})
 
     async def done(self, request: Request) -> Response:
         """Do what a form says, then go back to its page, which says what was done."""
@@ -163,15 +154,15 @@ class Site:
     async def simulated(self, request: Request) -> Response:
         view, query = await self._view(request), request.query_params
         if query.get("run") != "1":
-            return HTMLResponse(pages.simulate_page(view, query))
+            return HTMLResponse(simulate_page(view, query))
         if self._one_life.locked():
-            return HTMLResponse(pages.simulate_page(view, query, problem="A simulation runs already. Try again soon."))
+            return HTMLResponse(simulate_page(view, query, problem="A simulation runs already. Try again soon."))
         async with self._one_life:
             try:
                 shown = await self._simulate(query)
             except NudgeError as error:
-                return HTMLResponse(pages.simulate_page(view, query, problem=str(error)))
-        return HTMLResponse(pages.simulate_page(view, query, shown))
+                return HTMLResponse(simulate_page(view, query, problem=str(error)))
+        return HTMLResponse(simulate_page(view, query, shown))
 
     async def _fields(self, request: Request) -> dict[str, str]:
         """The fields of a form that one of our pages made for this visitor."""
@@ -214,7 +205,7 @@ def _undo(action: str, answer: Mapping[str, Any]) -> tuple[str, dict[str, str]] 
         return _UNDO[action], {"id": str(answer["id"])}
     if action == "add":
         return "remove", {"id": str(answer["id"])}
-    return ("undo", {}) if action in ("quiet", "save") else None
+    return ("undo", {"agent": str(answer.get("agent", ""))}) if action in ("edit", "quiet", "save") else None
 
 
 @cache

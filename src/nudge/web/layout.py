@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from nudge.palette import tone_of
+from nudge.queue.outcomes import MEANING
 from nudge.web.access import CSRF_FIELD, Visitor
 from nudge.web.markup import Html, el, together
-from nudge.web.words import Times, state_of
+from nudge.web.words import Times
 
 PAGES = (
     ("/", "Now"),
@@ -47,8 +48,8 @@ class View:
         return found
 
 
-def document(view: View, title: str, *content: Any, head: str = "") -> str:
-    """A whole page."""
+def document(view: View, title: str, *content: Any, head: str = "", again: int | None = None) -> str:
+    """A whole page. Without JavaScript it is loaded `again` after so many seconds."""
     links = [
         el("a", name, href=path, aria_current="page" if _is_here(path, view.path) else None) for path, name in PAGES
     ]
@@ -73,6 +74,7 @@ def document(view: View, title: str, *content: Any, head: str = "") -> str:
         el("link", rel="stylesheet", href="/static/nudge.css"),
         el("link", rel="icon", href="data:,"),
         el("script", src="/static/nudge.js", defer=True),
+        el("noscript", el("meta", http_equiv="refresh", content=str(again))) if again else None,
     )
     return "<!doctype html>" + el("html", top, body, lang="en")
 
@@ -156,84 +158,48 @@ def form(
     return el("form", *fields, *content, method="post", action=f"/do/{action}", class_=class_, **more)
 
 
-def meter(agent: Mapping[str, Any]) -> Html:
-    """The bar of an agent's budget. The words beside it say the same without colour."""
-    spending = agent["spending"]
-    width = max(0, min(100, int(spending["percent"])))
-    colour = spending["colour"]
+def card(
+    title: str, *content: Any, note: str = "", id_: str | None = None, live: bool = True, class_: str = "", **more: Any
+) -> Html:
+    """A part of a page. What is live is put in place again whenever something happens, and needs an id for that."""
+    return el(
+        "section",
+        el("h2", title) if title else None,
+        el("p", note, class_="soft") if note else None,
+        *content,
+        class_=f"card {class_}".strip(),
+        id=id_,
+        data_live=live and id_ is not None,
+        **more,
+    )
+
+
+def empty(words: str, next_step: str) -> Html:
+    """Instead of a list with nothing in it: that, and what to do about it."""
+    return el("div", el("p", words), el("p", next_step, class_="soft"), class_="empty")
+
+
+def facts(*pairs: tuple[str, Any]) -> Html:
+    return el("dl", *(together(el("dt", name), el("dd", value)) for name, value in pairs))
+
+
+def legend(*marks: tuple[str, str]) -> Html:
+    """What the colours of a chart mean, by the class of each."""
+    items = [el("li", el("i", "", class_=look, aria_hidden="true"), words) for look, words in marks]
+    return el("ul", *items, class_="legend")
+
+
+def meter(percent: int, colour: str, words: str) -> Html:
+    """A bar. The words beside it say the same without colour."""
     return el(
         "svg",
-        el("rect", x=0, y=0, width=100, height=6, rx=3, class_="track"),
-        el("rect", x=0, y=0, width=width, height=6, rx=3, class_=colour),
+        el("rect", x=0, y=0, width=100, height=6, class_="track"),
+        el("rect", x=0, y=0, width=max(0, min(100, int(percent))), height=6, class_=colour),
         viewBox="0 0 100 6",
         preserveAspectRatio="none",
         class_="meter",
         role="img",
-        aria_label=f"{agent['name']}: {spending['text']}",
-    )
-
-
-def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
-    spending, name = agent["spending"], agent["name"]
-    look = tone_of(spending["colour"])
-    asleep = spending["state"] in ("asleep", "budget_exceeded")
-    bucket = agent.get("bucket") or {}
-    lines = [
-        el("p", spending["text"], " ", el("span", state_of(dict(agent), view.times), class_=f"badge {look}")),
-        meter(agent),
-        el(
-            "p",
-            "Refreshes ",
-            view.times.at(spending["refresh_at"]),
-            f", {view.times.away(spending['refresh_at'])}.",
-            class_="soft",
-        ),
-    ]
-    if bucket.get("ping_budget") == "on":
-        lines.append(el("p", bucket_words(bucket), class_="soft"))
-    if agent.get("quiet_until"):
-        lines.append(el("p", "Quiet until ", view.times.at(agent["quiet_until"]), "."))
-    session = agent.get("session")
-    if session:
-        lines.append(
-            el(
-                "p",
-                el("a", session["task"] or session["id"], href=f"/sessions/{session['id']}"),
-                f" · {session['doing']}",
-            )
-        )
-    actions = []
-    if agent.get("talks"):
-        if agent.get("quiet_until"):
-            actions.append(
-                form(
-                    view,
-                    "quiet",
-                    {"agent": name, "for": "off"},
-                    button("End quiet", id_=f"loud-{name}", aria_label=f"End quiet: {name}"),
-                )
-            )
-        else:
-            actions.append(
-                form(
-                    view,
-                    "quiet",
-                    {"agent": name, "for": "today"},
-                    button("Quiet today", id_=f"quiet-{name}", aria_label=f"Quiet today: {name}"),
-                )
-            )
-    if asleep:
-        actions.append(
-            form(view, "wake", {"agent": name}, button("Wake", id_=f"wake-{name}", aria_label=f"Wake: {name}"))
-        )
-    return el(
-        "article",
-        el("h2", name, id=f"agent-{name}-title"),
-        *lines,
-        el("div", *actions, class_="actions") if actions else None,
-        class_="card agent",
-        id=f"agent-{name}",
-        aria_labelledby=f"agent-{name}-title",
+        aria_label=words,
     )
 
 
@@ -244,28 +210,17 @@ def bucket_words(bucket: Mapping[str, Any]) -> str:
     return f"Pings: {whole} of {bucket.get('capacity')} available{following}."
 
 
-def feed_item(view: View, one: Mapping[str, Any]) -> Html:
-    """A line of the feed. An outcome leads to its story."""
-    if one["type"] == "outcome":
-        name = one["detail"].get("name") or one["key"]
-        words: list[Any] = [el("a", name, href=f"/why/{one['id']}"), f" {one['reason']}" if one["reason"] else ""]
-        badge = state_badge(one["result"])
-    else:
-        words, badge = [one["text"]], el("span", one["kind"], class_="badge")
-    return el(
-        "li",
-        view.times.at(one["at"]),
-        " ",
-        badge,
-        " ",
-        el("span", *words),
-        id=f"{one['type']}-{one['id']}",
-    )
+def state_badge(state: str, words: str = "") -> Html:
+    """A result, a status or a state in its colour."""
+    return el("span", words or state, class_=f"badge {tone_of(state)}", title=_MEANING.get(state))
 
 
-def state_badge(state: str) -> Html:
-    """A result or a status in its colour."""
-    return el("span", state, class_=f"badge {tone_of(state)}")
+_MEANING = {result.value: words for result, words in MEANING.items()}
+
+
+def select(name: str, label: str, choices: Iterable[tuple[str, str]], chosen: str) -> Html:
+    options = (el("option", words, value=value, selected=value == chosen) for value, words in choices)
+    return el("span", el("label", label, for_=name), el("select", *options, name=name, id=name), class_="field")
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, caption: str) -> Html:

@@ -8,7 +8,8 @@ from typing import Any
 
 from nudge.text import plain
 
-_VOID = frozenset(("br", "hr", "img", "input", "link", "meta", "rect", "circle", "line", "path"))
+_VOID = frozenset(("br", "hr", "img", "input", "link", "meta"))
+"""Elements without an end. Those of a drawing all have one, or the next mark would be drawn inside them: not at all."""
 
 
 class Html(str):

@@ -13,11 +13,11 @@ from nudge.errors import UsageError
 from nudge.home.folder import Home
 from nudge.web.access import Visitors
 from nudge.web.app import web_app
-from nudge.web.markup import Html, el, together
+from nudge.web.markup import Html
+from nudge.web.pages.simulate import simulate
 
 PORT = 8718
 MOST_CONNECTIONS = 300
-_DAYS = 7
 
 
 def own_hosts(host: str, port: int, names: tuple[str, ...] = ()) -> frozenset[str]:
@@ -71,45 +71,5 @@ def _address(names: tuple[str, ...], port: int) -> str:
 
 
 async def simulated(home: Home, query: Mapping[str, str]) -> Html:
-    """A simulated week of the home, and the same week with one setting changed."""
-    return await asyncio.to_thread(_simulate, home, query.get("person", ""), query.get("change", ""))
-
-
-def _simulate(home: Home, person: str, change: str) -> Html:
-    from nudge.simulation.chart import day_chart, legend
-    from nudge.simulation.compare import compare, variants
-    from nudge.simulation.request import Request, simulations
-    from nudge.simulation.summary import summarise
-    from nudge.simulation.text import heading, summary_lines
-    from nudge.web.layout import table
-    from nudge.web.pages import PEOPLE, SETTINGS
-
-    if (person and person not in PEOPLE) or change not in SETTINGS:
-        raise UsageError("That is not one of the choices.")
-    parts, columns = [], {}
-    with simulations(Request(home, _DAYS, person=person or PEOPLE[0])) as lives:
-        for title, changes in variants([change]) if change else [("as configured", {})]:
-            timeline = lives.run(changes)
-            columns[title] = summarise(timeline)
-            budget = any(sample.limit for sample in timeline.samples)
-            parts.append(
-                el(
-                    "section",
-                    el("h2", title.capitalize()),
-                    el("p", heading(timeline.plan), class_="soft"),
-                    Html(day_chart(timeline)),
-                    Html(legend(budget)),
-                    el("details", el("summary", "In numbers"), el("pre", "\n".join(summary_lines(timeline, 80)))),
-                    class_="card",
-                )
-            )
-    if len(columns) > 1:
-        rows = [
-            [row.name, *(row.cell(at) for at in range(len(columns))), row.difference(1)]
-            for row in compare(columns)
-            if row.differs
-        ]
-        words = el("p", "Nothing differs.")
-        shown = table(["What", *columns, "Difference"], rows, caption="What changes") if rows else words
-        parts.insert(0, el("section", el("h2", "The difference"), shown, class_="card"))
-    return together(*parts)
+    """A simulated week, in a thread of its own."""
+    return await asyncio.to_thread(simulate, home, query)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -71,7 +72,7 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def state_of(agent: dict[str, Any], times: Times) -> str:
+def state_of(agent: Mapping[str, Any], times: Times) -> str:
     """What an agent does now, in the words of all surfaces."""
     spending = agent["spending"]
     until = spending["refresh_at"]

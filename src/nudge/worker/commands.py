@@ -28,7 +28,7 @@ from nudge.queue.outcomes import FeedLine, Result
 from nudge.queue.records import Record, text
 from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import resuming
-from nudge.spending.plan_windows import PLAN_WINDOWS, asleep_until
+from nudge.spending.plan_windows import PLAN, PlanTold, nothing_spare_until, plan_of, used_up_until
 from nudge.worker.command_rules import (
     Command,
     CommandJob,
@@ -39,7 +39,7 @@ from nudge.worker.command_rules import (
     fitting,
     judged,
 )
-from nudge.worker.session_rules import as_message, opened
+from nudge.worker.session_rules import COUNT, as_message, opened
 from nudge.worker.sessions import FEED
 from nudge.worker.store import WorkerStore
 
@@ -47,7 +47,7 @@ log = logging.getLogger("nudge.commands")
 
 CLIENT_SESSION: Record[str] = Record("command.session", text, str)
 """The session that an agent's program named in its last calls, for `{session}`."""
-STARTS, COUNT, SLEPT, BY_PLAN = "starts", "count", "slept", "slept_by_plan"
+STARTS, SLEPT, BY_PLAN = "starts", "slept", "slept_by_plan"
 _LOOK_SECONDS = 2.0
 
 Report = Callable[[Session, Instant], Awaitable[None]]
@@ -61,7 +61,8 @@ class CommandRunner(Protocol):
 
 
 class Commands:
-    """`command_of` is what a role says now; None if no command does the work of its agents."""
+    """`command_of` is what a role says now; None if no command does the work of its agents. With `spare_only` a letter
+    is begun only while the agent's plan has something to spare."""
 
     def __init__(
         self,
@@ -73,6 +74,7 @@ class Commands:
         command_of: Callable[[str], Command | None],
         report: Report,
         new_id: Callable[[], str],
+        spare_only: bool = False,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -81,6 +83,7 @@ class Commands:
         self._command_of = command_of
         self._report = report
         self._new_id = new_id
+        self._spare_only = spare_only
         self._checkpoints = Checkpoints(store)
 
     async def fire(self, firing: Firing) -> None:
@@ -92,11 +95,20 @@ class Commands:
         if command is None:  # the role has changed: letters wait for whoever runs the agent
             async with firing.settle():
                 return
-        resets_at = await self._plan_resets_at(agent, firing.now)
-        if resets_at is not None or not status.state.may_start_task:
-            await self._rest(firing, resets_at or status.refresh_at)
+        if not status.state.may_start_task:
+            await self._rest(firing, status.refresh_at)
             return
-        session = await self._store.sessions.current(agent) or await self._start(firing)
+        resets_at = await self._plan_resets_at(agent, firing.now)
+        if resets_at is not None:
+            await self._rest(firing, resets_at)
+            return
+        session = await self._store.sessions.current(agent)
+        if session is None and self._spare_only:  # what has begun goes on: half a task helps nobody
+            spare_at = nothing_spare_until((await plan_of(self._store, agent)).windows, firing.now)
+            if spare_at is not None:
+                await self._rest(firing, spare_at)
+                return
+        session = session or await self._start(firing)
         if session is None:
             await self._rest(firing, None)
             return
@@ -125,8 +137,7 @@ class Commands:
         session = opened(agent, str(letter.detail.get("session") or self._new_id()), letter, now)
         async with firing.fenced():
             await self._store.feed.add(FeedLine(now, agent, FEED, f"Started: {session.last_task}"))
-            message = as_message(user(letter.body))
-            return await self._checkpoints.write(replace(session, retries={COUNT: letter.count}), [message], now)
+            return await self._checkpoints.write(session, [as_message(user(letter.body))], now)
 
     async def _begin(self, firing: Firing, session: Session) -> Session:
         """Count the start before it happens. The feed hears of a wake by the money from the ledger, and of one by the
@@ -139,7 +150,8 @@ class Commands:
             return await self._checkpoints.write(replace(session, retries=starts), (), now)
 
     async def _plan_resets_at(self, agent: str, now: Instant) -> Instant | None:
-        return asleep_until(await self._store.records.get(agent, PLAN_WINDOWS) or (), now)
+        """When the agent's program can go on, if any window of its plan is used up: it may need that one model."""
+        return used_up_until((await self._store.records.get(agent, PLAN) or PlanTold()).windows, now)
 
     async def _job(self, session: Session, letter: Letter | None, command: Command) -> CommandJob:
         client = await self._store.records.get(session.agent, CLIENT_SESSION) or "" if command.resumes else ""

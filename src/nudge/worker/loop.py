@@ -259,7 +259,7 @@ class WorkLoop:
         if call.can_wrap_up:
             guard.wrap_up()
             return Step(await self._written(session, guard, [as_message(user(REPORT_NOW))], write))
-        if not guard.closing:  # the day's money does not pay for this call
+        if not guard.closing and not call.permanent:  # calls in flight hold what is left of the day
             return Step(session, self._clock.now())
         stopped = _ended(session, SessionStatus.STOPPED, session.report, call.reason)
         return Step(await self._written(stopped, guard, (), write))
@@ -341,7 +341,7 @@ class WorkLoop:
             Purpose.WORK,
             model,
             (cached(self._instructions(session.agent)),),
-            (*self._history.of(session)[0], *new),
+            _with_mark((*self._history.of(session)[0], *new)),
             ANSWER_TOKENS,
             tools=tools,
         )
@@ -373,6 +373,15 @@ def _closed(session: Session, reply: ModelReply) -> Session:
     """A session whose budget is used up, with what the model said last. A model that says nothing has not reported."""
     report = reply.text.strip() or "The worker wrote no closing report."
     return _ended(session, SessionStatus.STOPPED, report, USED_UP)
+
+
+def _with_mark(turns: tuple[Turn, ...]) -> tuple[Turn, ...]:
+    """The conversation, with a mark at its end: the next call reads all of this from the prompt cache."""
+    *before, last = turns
+    *blocks, end = last.content
+    if not isinstance(end, Text | ToolResult):
+        return turns
+    return (*before, replace(last, content=(*blocks, replace(end, cache=True))))
 
 
 def _words(reply: ModelReply) -> Message:

@@ -25,6 +25,10 @@ REPORT_NOW = (
 )
 NOT_RUN = "Not run: the task ended before it."
 FIRST_LINE = 200
+COUNT = "count"
+"""The count of the letter whose text is worked on. If it was refreshed since, the new text is another task."""
+RESERVED = "reserved again"
+"""Counts how often a subagent was given money again, because its reservation had gone stale while it waited."""
 
 
 def title(task: str) -> str:
@@ -47,6 +51,7 @@ def opened(agent: str, session_id: str, letter: Letter, now: Instant) -> Session
         letter=letter.id,
         started_at=now,
         updated_at=now,
+        retries={COUNT: letter.count},
     )
 
 
@@ -57,20 +62,32 @@ def next_task(session: Session, letter: Letter) -> Session:
         last_task=title(letter.body),
         asked_by=letter.sender,
         letter=letter.id,
+        retries={COUNT: letter.count},
         status=SessionStatus.WORKING,
         report="",
         reason="",
     )
 
 
+def member_of(session: Session) -> str:
+    """A session's name in the pool of the session at the top. One that was given money again has a new one: what was
+    left of the old reservation went back.
+
+    >>> member_of(Session("builder", "s1")), member_of(Session("builder", "s1.2.1", retries={RESERVED: 1}))
+    ('parent', '2.1~1')
+    """
+    again = session.retries.get(RESERVED, 0)
+    rest = session.id.partition(".")[2] or OWNER
+    return f"{rest}~{again}" if again else rest
+
+
 def run_of(session: Session) -> str:
-    """The account that a session's calls are held on: its place in the pool of the session at the top.
+    """The account that a session's calls are held on: its place in the pool.
 
     >>> run_of(Session("builder", "s1")), run_of(Session("builder", "s1.2.1"))
     ('s1/parent', 's1/2.1')
     """
-    top, _, rest = session.id.partition(".")
-    return member_run(top, rest or OWNER)
+    return member_run(session.id.partition(".")[0], member_of(session))
 
 
 def turns_of(messages: Sequence[Message]) -> tuple[Turn, ...]:

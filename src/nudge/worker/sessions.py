@@ -19,7 +19,7 @@ from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
 from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question, QuestionKind, checked_answer
-from nudge.worker.session_rules import as_message, unanswered
+from nudge.worker.session_rules import COUNT, as_message, unanswered
 from nudge.worker.store import WorkerStore
 
 KIND = "work"
@@ -118,7 +118,7 @@ class Sessions:
                     ended = replace(one, status=SessionStatus.CANCELLED, reason=reason)
                     await self._checkpoints.write(ended, unanswered(one, "Not run: the session was cancelled."), now)
             if there.letter:
-                await self._store.letters.mark_read(there.letter, now)
+                await self._store.letters.mark_read(there.letter, now, count=there.retries.get(COUNT))
             await self._store.feed.add(FeedLine(now, session.agent, FEED, f"Cancelled: {there.last_task}"))
             await self.arrived(session.agent, Priority.NORMAL, now)
 

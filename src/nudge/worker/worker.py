@@ -12,8 +12,8 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 
 from nudge.clock import Clock
-from nudge.errors import LostLeaseError, NotConfiguredError, NudgeError
-from nudge.instants import SECOND, Instant
+from nudge.errors import NotConfiguredError, NudgeError, UsageError
+from nudge.instants import MINUTE, SECOND, Instant
 from nudge.model import user
 from nudge.progress.checkpoints import Checkpoints
 from nudge.progress.compaction import Message
@@ -28,7 +28,17 @@ from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Money
 from nudge.worker.loop import RunOptions, Step, WorkLoop, Workspaces
-from nudge.worker.session_rules import as_message, next_task, opened, title, unanswered, wanted_tools
+from nudge.worker.session_rules import (
+    COUNT,
+    RESERVED,
+    as_message,
+    member_of,
+    next_task,
+    opened,
+    title,
+    unanswered,
+    wanted_tools,
+)
 from nudge.worker.sessions import FEED, new_guard
 from nudge.worker.store import WorkerStore
 
@@ -37,6 +47,8 @@ log = logging.getLogger("nudge.worker")
 STRETCH = 20 * SECOND
 """How long one firing works before it lets others look."""
 MOST_STEPS = 50
+SIGN_OF_LIFE = MINUTE
+"""A subagent that has been silent for longer says that it still needs its money."""
 NO_ANSWER = "The person did not answer. Go on with what you know, or report."
 
 Report = Callable[[Session, Instant], Awaitable[None]]
@@ -49,6 +61,7 @@ class Heard:
 
     message: Message
     letter: int = 0
+    count: int = 0
 
 
 class Worker:
@@ -101,12 +114,12 @@ class Worker:
                 settlement.again(Instant(self._clock.now() + 1))
         except AsleepError as error:
             await self._sleep(firing, error.refresh_at)
-        except LostLeaseError:
-            self._verified.pop(agent, None)
-            raise
         except NotConfiguredError as error:
             failed = replace(session, status=SessionStatus.FAILED, reason=str(error))
             await self._end(firing, failed, unanswered(session))
+        except BaseException:  # a tool may have run whose checkpoint was not written
+            self._verified.pop(agent, None)
+            raise
 
     async def _step(self, session: Session, firing: Firing) -> Step:
         """One step, or a shorter history first. What was heard is marked as read with the checkpoint that has it."""
@@ -133,13 +146,13 @@ class Worker:
     async def _mark(self, heard: Sequence[Heard]) -> None:
         for one in heard:
             if one.letter:
-                await self._store.letters.mark_read(one.letter, self._clock.now())
+                await self._store.letters.mark_read(one.letter, self._clock.now(), count=one.count)
 
     async def _heard(self, session: Session) -> Sequence[Heard]:
         """What the session has to hear before its next turn: urgent letters, and what came of its question."""
         letters = await self._store.letters.unread(session.agent, up_to=Priority.INTERRUPT, limit=10)
         heard = [
-            Heard(as_message(user(f"Message from {letter.sender}: {letter.body}")), letter.id)
+            Heard(as_message(user(f"Message from {letter.sender}: {letter.body}")), letter.id, letter.count)
             for letter in letters
             if letter.id != session.letter
         ]
@@ -232,7 +245,7 @@ class Worker:
             await self._mark(heard)
             ended = await self._checkpoints.write(session, new, now)
             if ended.letter:
-                await self._store.letters.mark_read(ended.letter, now)
+                await self._store.letters.mark_read(ended.letter, now, count=ended.retries.get(COUNT))
             await self._report(ended, now)
             _record(settlement, ended)
             following = await self._store.letters.unread(agent, limit=1)
@@ -247,8 +260,8 @@ class Worker:
         """Work on a part of a session's task, with a share of its budget, to the end. A child that has begun goes on
         from its last checkpoint."""
         agent, top = parent.agent, parent.id.partition(".")[0]
-        member = f"{parent.id}.{name}".partition(".")[2]
-        child = await self._store.sessions.get(agent, f"{top}.{member}") or await self._born(parent, member, task)
+        session_id = f"{parent.id}.{name}"
+        child = await self._store.sessions.get(agent, session_id) or await self._born(parent, session_id, task)
 
         async def write(after: Session, new: Sequence[Message]) -> Session:
             async with self._fences[agent]():
@@ -258,6 +271,7 @@ class Worker:
             return saved
 
         while child.status.is_open:
+            child = await self._paid_for(parent, child)
             shorter = await self._loop.shortened(child)
             if shorter is not None:
                 child = await write(shorter, ())
@@ -269,10 +283,25 @@ class Worker:
             child = step.session
         if await self._store.pools.get(top) is not None:
             with suppress(NudgeError):  # given back already
-                await self._pools.release(top, member, self._clock.now())
+                await self._pools.release(top, member_of(child), self._clock.now())
         return child
 
-    async def _born(self, parent: Session, member: str, task: str) -> Session:
+    async def _paid_for(self, parent: Session, child: Session) -> Session:
+        """The child with money to go on. A reservation without a sign of life goes back, and a child that slept, or
+        whose process died, gets another."""
+        now, top = self._clock.now(), parent.id.partition(".")[0]
+        if now - child.updated_at < SIGN_OF_LIFE or await self._store.pools.get(top) is None:
+            return child
+        async with self._fences[child.agent]():
+            try:
+                await self._pools.renew(top, member_of(child), now)
+            except UsageError:  # it went back
+                again = child.retries.get(RESERVED, 0) + 1
+                child = replace(child, retries={**child.retries, RESERVED: again})
+                await self._pools.reserve(top, member_of(child), now=now, parent=member_of(parent))
+            return await self._checkpoints.write(child, (), now)
+
+    async def _born(self, parent: Session, session_id: str, task: str) -> Session:
         """The first checkpoint of a child, with what the pool and its parent's tokens give it."""
         now, top = self._clock.now(), parent.id.partition(".")[0]
         limits = self._loop.limits_left(parent)
@@ -280,12 +309,13 @@ class Worker:
         async with self._fences[parent.agent]():
             cost = limits.cost
             if await self._store.pools.get(top) is not None:
-                above = parent.id.partition(".")[2] or None
-                cost = Money((await self._pools.reserve(top, member, now=now, parent=above)).granted)
+                member = session_id.partition(".")[2]
+                reservation = await self._pools.reserve(top, member, now=now, parent=member_of(parent))
+                cost = Money(reservation.granted)
             options = replace(self._options, limits=RunLimits(tokens, cost, limits.duration, limits.iterations))
             child = Session(
                 parent.agent,
-                f"{top}.{member}",
+                session_id,
                 last_task=title(task),
                 asked_by=parent.id,
                 parent=parent.id,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,7 +15,7 @@ from nudge.channels.telegram.client import PUBLIC_API, TOKEN_STEP, BadRequestErr
 from nudge.channels.telegram.poller import LONG_POLL_SECONDS, STALL_MARGIN_SECONDS, Poller
 from nudge.channels.telegram.richtext import RichText, parse_markdown, utf16_before
 from nudge.channels.telegram.splitting import LIMIT, split
-from nudge.channels.telegram.updates import Cursor, Refused
+from nudge.channels.telegram.updates import ALLOWED_UPDATES, Cursor, Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
 from nudge.queue.channel import REPEAT_MARK, Button, Capabilities, Channel, Inbound, Outbound, Receipt, Updates
 
@@ -50,6 +52,7 @@ class TelegramChannel(Channel):
         self._outgoing = TelegramClient(token, api_base=api_base)
         self._polling = TelegramClient(token, api_base=api_base)
         self._bot = int(token.partition(":")[0])
+        self._secret = hmac.new(token.encode(), b"webhook", "sha256").hexdigest()  # every worker knows the same
         everybody = frozenset({person, *allowed})
         self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
 
@@ -108,6 +111,26 @@ class TelegramChannel(Channel):
     async def updates(self, cursor: str, wait_seconds: float) -> Updates:
         """Raises AnotherPollerError after one long-poll period of conflicts."""
         return await self._poller.updates(Cursor.read(cursor, self._bot), wait_seconds)
+
+    async def hook(self, url: str) -> None:
+        await self._call(
+            "setWebhook", {"url": url, "secret_token": self._secret, "allowed_updates": list(ALLOWED_UPDATES)}
+        )
+
+    async def unhook(self) -> None:
+        await self._call("deleteWebhook", {})
+
+    def pushed_it(self, headers: Mapping[str, str]) -> bool:
+        told = headers.get("x-telegram-bot-api-secret-token", "")
+        return hmac.compare_digest(told.encode(), self._secret.encode())
+
+    def read(self, body: bytes) -> Inbound | None:
+        """Pushed updates may overtake each other, so none is old: those that were handled are known by their ids."""
+        try:
+            result = json.loads(body)
+        except (ValueError, RecursionError):
+            result = None
+        return self._poller.read(result, Cursor(self._bot))
 
     async def acknowledge(self, update: Inbound, text: str = "") -> None:
         """Stop the button's spinner. A press that is too old to be answered is ignored."""

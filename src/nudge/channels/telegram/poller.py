@@ -10,7 +10,7 @@ from nudge.channels.telegram.client import ConflictError, StalledError, Telegram
 from nudge.channels.telegram.updates import ALLOWED_UPDATES, Cursor, Refused, read_batch
 from nudge.errors import AnotherPollerError, ChannelUnavailableError
 from nudge.instants import SECOND
-from nudge.queue.channel import Updates
+from nudge.queue.channel import Inbound, Updates
 
 LONG_POLL_SECONDS = 50.0
 STALL_MARGIN_SECONDS = 15.0
@@ -57,6 +57,12 @@ class Poller:
                 else "Telegram's updates are unreadable."
             )
         return Updates(batch.inbound, str(batch.cursor))
+
+    def read(self, result: Any, cursor: Cursor) -> Inbound | None:
+        """One update that came by itself."""
+        batch = read_batch(result, cursor, self._allowed, self._clock.now())
+        self.refused.update(batch.refused)
+        return batch.inbound[0] if batch.inbound else None
 
     async def _poll_with_patience(self, offset: int, wait: float) -> Any:
         first = None

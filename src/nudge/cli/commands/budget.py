@@ -98,6 +98,25 @@ def top_up(args: argparse.Namespace) -> int:
     return 0
 
 
+def wake_arguments(parser: argparse.ArgumentParser) -> None:
+    budget_text.arguments(parser)
+
+
+def wake(args: argparse.Namespace) -> int:
+    """Wake an agent that sleeps because a window of its plan is used up, for example after you bought more usage. Its
+    next call finds out what the service says now.
+
+    nudge budget wake --agent builder
+    """
+    context = Context(args)
+
+    async def forget(budgets: Budgets) -> None:
+        await budgets.forget_plan(args.agent, context.now)
+
+    awake = budget_text.show(args, context, change=forget, money=False)
+    return 0 if awake else BudgetExhaustedError.exit_code
+
+
 def set_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, without top-ups")
     parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")

@@ -53,6 +53,7 @@ class _Client:
         self._last = int(self._heard({})["last"])
         if self._prompt.interactive:
             note("You are talking to the running coach. /help lists commands; /quit or Ctrl-D leaves.")
+            call(self._socket, "POST", "/greet", {"again": True})
         try:
             return self._talk() if self._prompt.interactive else self._pipe()
         finally:

@@ -40,7 +40,7 @@ def coach(args: argparse.Namespace) -> int:
     """
     from nudge.coach.prompts import VERSION
     from nudge.daemon.world import model_of, options_of
-    from nudge.home.prices import load_prices
+    from nudge.home.prices import load_prices, prices_of
     from nudge.simulation.evaluation import evaluate, groups
     from nudge.simulation.situations import SITUATIONS
 
@@ -57,7 +57,7 @@ def coach(args: argparse.Namespace) -> int:
         rows.append(
             evaluate(
                 args.model or config.provider,
-                load_prices(),
+                prices_of(config),
                 model=lambda clock: _asked(model_of(config, clock)),
                 routes=routes,
                 situations=chosen,

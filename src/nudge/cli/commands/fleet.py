@@ -53,6 +53,10 @@ def _with_fleet(args: argparse.Namespace, work: Callable[[Context, SqlStore, Cli
 def worker_arguments(parser: argparse.ArgumentParser) -> None:
     _server_arguments(parser)
     parser.add_argument("--metrics", metavar="HOST:PORT", help="serve Prometheus metrics there")
+    parser.add_argument("--webhook", metavar="URL", help="let the channel push to this address instead of polling it")
+    parser.add_argument(
+        "--listen", default="127.0.0.1:8443", metavar="HOST:PORT", help="where pushes arrive (default: 127.0.0.1:8443)"
+    )
     parser.add_argument(
         "--concurrency", type=number_from(1), default=16, metavar="N", help="visits at the same time (default: 16)"
     )
@@ -71,13 +75,15 @@ def worker(args: argparse.Namespace) -> int:
     import asyncio
 
     from nudge.fleet.connection import Server
+    from nudge.fleet.webhook import Webhook
     from nudge.fleet.worker import WorkerOptions, serve
     from nudge.home.logs import configure_logs
 
     config = Context(args).config
     configure_logs(config.log.level, config.secrets, config.home.logs)
     server = Server(args.temporal, args.namespace, args.metrics)
-    return asyncio.run(serve(config, server, WorkerOptions(args.concurrency), note))
+    webhook = Webhook.of(args.webhook, args.listen) if args.webhook else None
+    return asyncio.run(serve(config, server, WorkerOptions(args.concurrency, webhook=webhook), note))
 
 
 def adopt_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +91,13 @@ def adopt_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--task-queue", default="nudge", metavar="Q", help="the name of this home's queue there")
     parser.add_argument(
         "--spread", default="5m", metavar="DURATION", help="spread the chores of midnight over this long (default: 5m)"
+    )
+    parser.add_argument(
+        "--calls-per-minute",
+        type=number_from(1),
+        default=0,
+        metavar="N",
+        help="how often all agents together may ask the model (default: without a limit)",
     )
 
 
@@ -103,7 +116,7 @@ def adopt(args: argparse.Namespace) -> int:
 
     async def work(context: Context, store: SqlStore, client: Client) -> int:
         await ensure_search_attributes(client)
-        return await move(store, client, args.task_queue, spread, context.now)
+        return await move(store, args.task_queue, spread, context.now, calls_per_minute=args.calls_per_minute)
 
     count = _with_fleet(args, work)
     note(f"The fleet looks after {count} agent{'' if count == 1 else 's'}. Start workers with 'nudge fleet worker'.")

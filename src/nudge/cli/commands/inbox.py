@@ -11,7 +11,7 @@ from typing import Any
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, how_many, note, out_json, out_raw, table
 from nudge.clock import SystemClock
-from nudge.errors import NotFoundError, UsageError
+from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.inbox import Letter, Priority
 from nudge.stores.store import SqlStore
@@ -82,7 +82,6 @@ async def _unread(store: SqlStore, args: argparse.Namespace) -> list[Letter]:
 
 def _take(args: argparse.Namespace, context: Context) -> list[Letter]:
     from nudge.durations import parse_duration
-    from nudge.spending.lifecycle import AsleepError
 
     if args.lease and args.for_good:
         raise UsageError("Use either --lease or --for-good, not both.")
@@ -95,7 +94,7 @@ def _take(args: argparse.Namespace, context: Context) -> list[Letter]:
         if isinstance(found, Letter):
             return [found]
         if left <= 0:
-            if isinstance(found, AsleepError):
+            if isinstance(found, BudgetExhaustedError):
                 raise found
             return []
         time.sleep(min(_LOOK_SECONDS, left / SECOND))
@@ -106,8 +105,8 @@ async def _next(store: SqlStore, args: argparse.Namespace, context: Context, lea
     from nudge.home.roles import find_role
     from nudge.queue.agents import IDLE_SINCE, Agents
     from nudge.spending.budgets import Budgets
-    from nudge.spending.lifecycle import AsleepError, SpendingState
-    from nudge.spending.plan_windows import PLAN_WINDOWS, asleep_until
+    from nudge.spending.lifecycle import NothingSpareError
+    from nudge.spending.plan_windows import nothing_spare_until, plan_of
 
     agent = await Agents(store).get(args.agent)
     role = find_role(context.home, agent.role)
@@ -118,10 +117,11 @@ async def _next(store: SqlStore, args: argparse.Namespace, context: Context, lea
     now, spending = SystemClock().now(), context.config.spending
     status = await Budgets(store, spending.plan, spending.turn).status(agent.name, now)
     if not status.state.may_start_task:
-        return AsleepError(agent.name, status.state, status.refresh_at)
-    resets_at = asleep_until(await store.records.get(agent.name, PLAN_WINDOWS) or (), now)
-    if resets_at is not None:
-        return AsleepError(agent.name, SpendingState.ASLEEP, resets_at)
+        return status.asleep
+    if context.config.windows.spare:
+        spare_at = nothing_spare_until((await plan_of(store, agent.name)).windows, now)
+        if spare_at is not None:
+            return NothingSpareError(agent.name, spare_at)
     async with store.transaction():
         until = Instant(now + lease)
         letter = await store.letters.take(agent.name, now, until, up_to=Priority.of(args.up_to))

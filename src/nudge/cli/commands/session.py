@@ -14,7 +14,6 @@ from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
 from nudge.text import short
-from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question
 from nudge.worker.session_view import lines_of, public, status_line
 from nudge.worker.sessions import Sessions
@@ -23,7 +22,7 @@ _LOOK_SECONDS = 0.3
 
 
 def sessions_of(context: Context, store: SqlStore) -> Sessions:
-    return Sessions(store, SystemClock(), RunOptions(context.config.worker.limits))
+    return Sessions(store, SystemClock(), context.config.worker.run_options)
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:

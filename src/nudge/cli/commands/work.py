@@ -98,13 +98,12 @@ def limits_of(args: argparse.Namespace) -> dict[str, Any]:
 async def _give(context: Context, store: Any, args: argparse.Namespace, text: str, limits: dict[str, Any]) -> str:
     from nudge.clock import SystemClock
     from nudge.reminders.service import random_id
-    from nudge.worker.loop import RunOptions
     from nudge.worker.sessions import PERSON, Sessions, Task
 
     await _known(context, store, args.agent)
     sender = PERSON if args.detach else "terminal"
     task = Task(text, sender, limits=limits or None, mode=args.mode or "")
-    options = RunOptions(context.config.worker.limits)
+    options = context.config.worker.run_options
     return await Sessions(store, SystemClock(), options, lambda: random_id().removeprefix("r-")).give(args.agent, task)
 
 

@@ -70,3 +70,10 @@ SELECT signature, at FROM said WHERE agent = :agent AND topic = :topic
 
 -- name: said_forget
 DELETE FROM said WHERE agent = :agent AND at < :before
+
+-- From the last change before that time on, newest first.
+-- name: bucket_levels_since
+SELECT at, level, capacity, refill_minutes FROM bucket_levels
+WHERE agent = :agent AND at >= COALESCE(
+    (SELECT MAX(at) FROM bucket_levels WHERE agent = :agent AND at <= :since), CAST(:since AS BIGINT))
+ORDER BY at DESC LIMIT :limit

@@ -1,9 +1,21 @@
 -- name: fleet_get
-SELECT task_queue, spread, adopted_at FROM fleet WHERE id = 1
+SELECT task_queue, spread, adopted_at, calls_per_minute, webhook FROM fleet WHERE id = 1
 
 -- name: fleet_set
-INSERT INTO fleet (id, task_queue, spread, adopted_at) VALUES (1, :task_queue, :spread, :now)
-ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, spread = excluded.spread
+INSERT INTO fleet (id, task_queue, spread, adopted_at, calls_per_minute)
+VALUES (1, :task_queue, :spread, :now, :calls_per_minute)
+ON CONFLICT (id) DO UPDATE SET task_queue = excluded.task_queue, spread = excluded.spread,
+    calls_per_minute = excluded.calls_per_minute
+
+-- name: fleet_webhook
+UPDATE fleet SET webhook = :webhook
+
+-- The next free moment for a call, taken.
+-- name: fleet_next_call
+INSERT INTO model_pace (provider, next_at) VALUES (:provider, :now + :interval)
+ON CONFLICT (provider) DO UPDATE SET next_at =
+    CASE WHEN model_pace.next_at > :now THEN model_pace.next_at ELSE :now END + :interval
+RETURNING next_at - :interval AS at
 
 -- name: fleet_delete
 DELETE FROM fleet
@@ -16,8 +28,22 @@ ALTER TABLE timers ENABLE TRIGGER timers_poke
 ALTER TABLE timers DISABLE TRIGGER timers_poke
 
 -- name: fleet_join
-INSERT INTO fleet_agents (agent, wakes_at, visited_at) VALUES (:agent, :now, NULL)
+INSERT INTO fleet_agents (agent, wakes_at, visited_at) VALUES (:agent, :wakes_at, NULL)
 ON CONFLICT (agent) DO NOTHING
+
+-- name: fleet_joining
+SELECT COUNT(*) AS n FROM agents WHERE removed_at IS NULL
+
+-- A page of agents, each with the first due time of every kind; one without timers has a line too.
+-- name: fleet_first_due
+SELECT a.name AS agent, t.kind, MIN(t.due_at) AS due_at FROM (
+    SELECT name FROM agents WHERE removed_at IS NULL AND name > :after ORDER BY name LIMIT :limit
+) a LEFT JOIN timers t ON t.agent = a.name
+GROUP BY a.name, t.kind ORDER BY a.name
+
+-- name: fleet_pokes_put
+INSERT INTO fleet_pokes (agent, kind, due_at, made_at)
+VALUES (:agent, 'adopted', :due_at, CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT))
 
 -- name: fleet_leave
 DELETE FROM fleet_agents WHERE agent = :agent
@@ -38,8 +64,9 @@ UPDATE fleet_agents SET wakes_at = :wakes_at, visited_at = :now WHERE agent = :a
 -- name: fleet_pokes_done
 DELETE FROM fleet_pokes WHERE agent = :agent
 
+-- The most urgent first: a thousand timers for tomorrow do not delay one that is due now.
 -- name: fleet_pokes_take
-DELETE FROM fleet_pokes WHERE id IN (SELECT id FROM fleet_pokes ORDER BY id LIMIT :limit {skip_locked})
+DELETE FROM fleet_pokes WHERE id IN (SELECT id FROM fleet_pokes ORDER BY due_at, id LIMIT :limit {skip_locked})
 RETURNING agent, kind, due_at, made_at
 
 -- name: fleet_pokes_count
@@ -50,6 +77,10 @@ SELECT COUNT(*) AS n, MIN(made_at) AS oldest FROM fleet_pokes
 SELECT a.name AS agent FROM agents a
 WHERE a.removed_at IS NULL AND NOT EXISTS (SELECT 1 FROM fleet_agents f WHERE f.agent = a.name)
 ORDER BY a.name LIMIT :limit
+
+-- Agents whose workflow may not have begun: it waits for its first wake, and hears no signal until then.
+-- name: fleet_unvisited
+SELECT agent FROM fleet_agents WHERE visited_at IS NULL
 
 -- name: fleet_removed
 SELECT f.agent FROM fleet_agents f JOIN agents a ON a.name = f.agent

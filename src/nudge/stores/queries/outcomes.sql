@@ -28,6 +28,17 @@ WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent)
   AND at >= :since AND at <= :until
 ORDER BY at DESC, id DESC LIMIT :limit
 
+-- The same of one agent: without a way around the comparison, its index serves it.
+-- name: outcomes_of_agent
+SELECT * FROM outcomes
+WHERE agent = :agent AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind) AND at >= :since AND at <= :until
+ORDER BY at DESC, id DESC LIMIT :limit
+
+-- name: outcomes_of_key
+SELECT * FROM outcomes
+WHERE agent = :agent AND key = :key AND (CAST(:kind AS TEXT) IS NULL OR kind = :kind) AND at >= :since AND at <= :until
+ORDER BY slot_at DESC LIMIT :limit
+
 -- What ended then, and what was due then and ended later.
 -- name: outcomes_around
 SELECT * FROM outcomes

@@ -40,11 +40,19 @@ ON CONFLICT (agent, id) DO UPDATE SET
 WHERE sessions.iteration = :known
 
 -- name: sessions_append
-INSERT INTO session_messages (agent, session, number, at, message) VALUES (:agent, :session, :number, :at, :message)
+INSERT INTO session_messages (agent, session, number, at, message, phase)
+VALUES (:agent, :session, :number, :at, :message, :phase)
 
 -- name: sessions_messages
 SELECT number, at, message FROM session_messages
 WHERE agent = :agent AND session = :session AND number > :after ORDER BY number LIMIT :limit
+
+-- Where a phase begins: only the messages whose phase is not that of the one before.
+-- name: sessions_phases
+SELECT at, phase FROM (
+    SELECT number, at, phase, LAG(phase) OVER (ORDER BY number) AS earlier
+    FROM session_messages WHERE agent = :agent AND session = :session
+) AS said WHERE phase <> '' AND (earlier IS NULL OR phase <> earlier) ORDER BY number LIMIT :limit
 
 -- name: sessions_last_task
 SELECT last_task FROM sessions WHERE agent = :agent AND last_task <> '' ORDER BY updated_at DESC, id LIMIT 1

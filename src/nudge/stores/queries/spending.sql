@@ -10,9 +10,9 @@ SELECT * FROM spending ORDER BY agent
 
 -- name: spending_create
 INSERT INTO spending (agent, budget, topped_up, window_start, renews, day, state, refresh_at, state_limit, badge,
-    configured, refused_calls, refused_least)
+    configured, refused_calls, refused_least, plan_resets_at)
 SELECT name, :budget, :topped_up, :window_start, :renews, :day, :state, :refresh_at, :state_limit, :badge, :configured,
-    :refused_calls, :refused_least
+    :refused_calls, :refused_least, :plan_resets_at
 FROM agents WHERE name = :agent
 ON CONFLICT (agent) DO NOTHING
 
@@ -20,7 +20,7 @@ ON CONFLICT (agent) DO NOTHING
 UPDATE spending SET
     budget = :budget, topped_up = :topped_up, window_start = :window_start, renews = :renews, day = :day,
     state = :state, refresh_at = :refresh_at, state_limit = :state_limit, badge = :badge, configured = :configured,
-    refused_calls = :refused_calls, refused_least = :refused_least
+    refused_calls = :refused_calls, refused_least = :refused_least, plan_resets_at = :plan_resets_at
 WHERE agent = :agent
 
 -- What waits for money looks again: its handler finds out what it still has to wait for. A retry keeps its time.
@@ -98,6 +98,10 @@ ON CONFLICT (attempt_id) DO UPDATE SET
 -- name: usage_recent
 SELECT * FROM usage_log
 WHERE (CAST(:agent AS TEXT) IS NULL OR agent = :agent) AND at >= :since
+ORDER BY at DESC, attempt_id DESC LIMIT :limit
+
+-- name: usage_of_run
+SELECT * FROM usage_log WHERE agent = :agent AND at >= :since AND at <= :until AND run = :run
 ORDER BY at DESC, attempt_id DESC LIMIT :limit
 
 -- name: usage_spent

@@ -43,6 +43,17 @@
       if (fresh && !(live && old.id === "flash")) morph(old, fresh);
     }
     count();
+    end();
+  };
+
+  // What is read from its end, such as a conversation, stays there unless somebody has gone back in it.
+  const seen = new WeakMap();
+  const end = () => {
+    for (const one of document.querySelectorAll("[data-end]")) {
+      const last = seen.get(one);
+      if (last === undefined || last - one.scrollTop - one.clientHeight < 60) one.scrollTop = one.scrollHeight;
+      seen.set(one, one.scrollHeight);
+    }
   };
 
   const say = (words) => {
@@ -110,7 +121,7 @@
     clearTimeout(asked);
     asked = setTimeout(async () => {
       const words = input.value;
-      const data = new URLSearchParams({ csrf: body.dataset.csrf, words });
+      const data = new URLSearchParams({ csrf: body.dataset.csrf, words, part: input.dataset.part || "" });
       const answer = await fetch("/understand", { method: "POST", body: data });
       if (!answer.ok || input.value !== words) return;
       const { reading } = await answer.json();
@@ -118,19 +129,62 @@
     }, 120);
   });
 
-  // One stream for as long as the page is looked at. It goes on behind the last event it has seen.
+  // Messages on the desktop. Only those that an agent sends: each has passed the gate already. The browser is asked for
+  // permission when the switch is pressed, never by itself; the choice is kept in this browser.
+  const KEY = "nudge-notify", OLD = 10 * 60 * 1000;
+  const able = "Notification" in window;
+  const notifying = () => able && Notification.permission === "granted" && localStorage.getItem(KEY) === "on";
+  const showSwitch = () => {
+    const part = document.getElementById("notices");
+    if (!part || !able) return;
+    part.hidden = false;
+    const on = notifying(), button = document.getElementById("notify");
+    button.textContent = on ? "Turn off" : "Turn on";
+    button.setAttribute("aria-pressed", String(on));
+    const refused = Notification.permission === "denied";
+    button.disabled = refused;
+    document.getElementById("notify-state").textContent =
+      refused ? "Your browser blocks them. Allow notifications for this page in its settings." : on ? "They are on." : "";
+  };
+  document.addEventListener("click", async (event) => {
+    if (event.target.id !== "notify") return;
+    if (notifying()) localStorage.setItem(KEY, "off");
+    else if ((await Notification.requestPermission()) === "granted") localStorage.setItem(KEY, "on");
+    showSwitch();
+  });
+  const notify = (event) => {
+    if (!notifying()) return;
+    const { agent, id, at, kind, text } = JSON.parse(event.data);
+    if (kind === "reply" || Date.now() - new Date(at) > OLD) return;
+    const shown = new Notification(agent, { body: text, tag: `nudge-${id}` });
+    shown.onclick = () => { window.focus(); shown.close(); };
+  };
+
+  // One stream for as long as the page is looked at, or messages are shown on the desktop. It goes on behind the last
+  // event it has seen.
   let source = null, place = body.dataset.place;
   const listen = () => {
-    if (source || document.hidden || !place) return;
+    if (source || (document.hidden && !notifying()) || !place) return;
     source = new EventSource(`/events?after=${encodeURIComponent(place)}`);
-    source.onopen = () => say("");
+    source.onopen = () => { say(""); body.dataset.live = "on"; };
     source.onerror = () => say("Waiting for nudge to answer.");
-    const heard = (event) => { if (event.lastEventId) place = event.lastEventId; soon(); };
+    const heard = (event) => {
+      if (event.lastEventId) place = event.lastEventId;
+      if (!document.hidden) soon();
+    };
     for (const kind of ["feed", "outcome", "meter", "attention", "session", "question", "reminder", "message", "reset"]) source.addEventListener(kind, heard);
+    source.addEventListener("message", notify);
+    source.addEventListener("draft", (event) => {
+      const { agent, text } = JSON.parse(event.data);
+      const draft = document.querySelector("[data-draft]");
+      if (draft && draft.dataset.draft === agent) draft.textContent = text;
+    });
   };
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden && source) { source.close(); source = null; } else { listen(); soon(); }
+    if (document.hidden && source && !notifying()) { source.close(); source = null; } else { listen(); if (!document.hidden) soon(); }
   });
   listen();
   count();
+  end();
+  showSwitch();
 })();
