@@ -451,7 +451,7 @@ async def test_settings_choose_token_and_service(service: FakeTelegram, clock: H
     "environment, allow, words",
     [
         ({}, (PERSON,), "no TELEGRAM_BOT_TOKEN.*BotFather"),
-        ({"TELEGRAM_BOT_TOKEN": TOKEN}, (), "telegram.allow in nudge.toml is empty.*userinfobot"),
+        ({"TELEGRAM_BOT_TOKEN": TOKEN}, (), "telegram.allow in nudge.toml is empty.*nudge pair"),
         ({"TELEGRAM_BOT_TOKEN": "hello"}, (PERSON,), "does not look like one.*BotFather"),
     ],
     ids=["no token", "nobody allowed", "not a token"],

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 
 import pytest
 
+from nudge.testing import FakeTelegram
+from nudge.testing.telegram_server import PERSON
 from tests.cli.cli import NUDGE, Cli, until
 
 pytestmark = pytest.mark.process
@@ -52,34 +57,124 @@ def test_chat_talks_to_the_daemon_that_runs(home: Cli) -> None:
     assert "Nothing is on the lists" not in said
 
 
-def test_typing_on_a_terminal_has_a_prompt_and_what_is_said_comes_above_it(cli: Cli) -> None:
-    """Over a pseudo-terminal, as a person sees it."""
+class Screen:
+    """A program on a pseudo-terminal, as a person sees it."""
+
+    def __init__(self, cli: Cli, *words: str, width: int = 80) -> None:
+        self.leader, follower = pty.openpty()
+        fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        environment = {**cli.environment, "TERM": "xterm"}
+        environment.pop("COLUMNS", None)
+        self.process = subprocess.Popen(
+            [*NUDGE, *words], env=environment, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
+        )
+        os.close(follower)
+        self.seen = ""
+
+    def __enter__(self) -> Screen:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.leader)
+
+    def until(self, wanted: str) -> str:
+        """Read until it is there; everything up to its end, which is not looked at again."""
+        while wanted not in self.seen:
+            ready, _, _ = select.select([self.leader], [], [], 30)
+            assert ready, self.seen
+            self.seen += os.read(self.leader, 65_536).decode(errors="replace")
+        found, _, self.seen = self.seen.partition(wanted)
+        return found + wanted
+
+    def type(self, text: str) -> None:
+        os.write(self.leader, text.encode())
+
+
+@pytest.fixture
+def known(cli: Cli) -> Cli:
+    """A home that somebody has written into, so that nobody is asked how to begin."""
     cli("init")
-    leader, follower = pty.openpty()
-    environment = {**cli.environment, "TERM": "xterm"}
-    process = subprocess.Popen([*NUDGE, "chat"], env=environment, stdin=follower, stdout=follower, stderr=follower)
-    os.close(follower)
-    seen = b""
+    goals = cli.home / "agents" / "coach" / "GOALS.md"
+    goals.write_text(goals.read_text().replace("1. [Single most important task]", "1. Write the draft"))
+    return cli
 
-    def read_until(wanted: bytes) -> None:
-        nonlocal seen
-        while wanted not in seen:
-            ready, _, _ = select.select([leader], [], [], 20)
-            assert ready, seen
-            seen += os.read(leader, 65_536)
 
-    try:
-        read_until(b"coach")
-        read_until(b"> ")
-        os.write(leader, b"what's next?\r")
-        read_until(b"Nothing is on the lists")
-        os.write(leader, b"\x04")
-        read_until(b"\n")
-        assert process.wait(timeout=20) == 0
-    finally:
-        process.kill()
-        process.wait()
-        os.close(leader)
-    history = cli.home / "run" / "chat_history"
+def test_typing_on_a_terminal_has_a_prompt_and_what_is_said_comes_above_it(known: Cli) -> None:
+    with Screen(known, "chat") as screen:
+        screen.until("coach")
+        screen.until("> ")
+        screen.type("what's next?\r")
+        screen.until("Write the draft")
+        screen.type("\x04")
+        screen.until("\n")
+        assert screen.process.wait(timeout=20) == 0
+    history = known.home / "run" / "chat_history"
     assert history.read_text().splitlines()[-1] == "what's next?"
     assert history.stat().st_mode & 0o077 == 0
+
+
+def test_a_new_home_is_asked_how_to_begin_on_a_terminal(cli: Cli) -> None:
+    with Screen(cli, "chat") as screen:
+        screen.until("What should I call you?")
+        screen.type("Sam\r")
+        screen.until("Nice to meet you, Sam.")
+
+
+def test_a_paste_is_one_message_and_tab_completes(known: Cli) -> None:
+    with Screen(known, "chat") as screen:
+        screen.until("> ")
+        screen.type("\x1b[200~add buy milk\rand bread\x1b[201~ to today\r")
+        said = screen.until("Today is now")
+        assert "milk" in said + screen.until("\n")
+        screen.type("/und\t")
+        screen.until("/undo ")
+        screen.type("\x15cancel Wr\t")
+        screen.until("cancel Write the draft")
+
+
+def test_a_line_that_is_being_typed_stays_when_a_message_comes(known: Cli) -> None:
+    with Screen(known, "chat", width=60) as screen:
+        screen.until("> ")
+        screen.type("/remind stretch in 2 seconds\r")
+        screen.until("I'll remind you: stretch")
+        screen.until("> ")
+        typed = "add a rather long line that goes over the edge of this small window to today"
+        screen.type(typed + "\x1b[D" * 5)  # the cursor is before "today"
+        came = screen.until("stretch\r\n")
+        assert "\x1b[" in came
+        screen.until("> add a rather long line")
+        screen.type("\x0bweek\r")  # the rest of the line is cut, at the cursor
+        screen.until("This Week is now")
+
+
+def test_messages_are_wrapped_between_words(known: Cli) -> None:
+    with Screen(known, "chat", width=40) as screen:
+        screen.until("> ")
+        screen.type("/help\r")
+        screen.until("/help")
+        shown = screen.until("/start").replace("\x1b[J", "").split("\r\n")
+        assert max(len(line) for line in shown if "\x1b" not in line) <= 40
+
+
+def test_leaving_says_what_waits_and_goes_on_in_the_background(known: Cli) -> None:
+    config = known.home / "nudge.toml"
+    with FakeTelegram() as telegram:
+        config.write_text(config.read_text().replace("[telegram]\n", f"[telegram]\nallow = [{PERSON}]\n"))
+        known.environment |= {"TELEGRAM_BOT_TOKEN": telegram.token, "TELEGRAM_API_BASE": telegram.url}
+        with Screen(known, "run", "--terminal") as screen:
+            screen.until("> ")
+            screen.type("/remind stretch in 20 seconds\r")
+            screen.until("I'll remind you: stretch")
+            screen.type("/quit\r")
+            screen.until("1 reminder waits; the next is “stretch”")
+            screen.until("[y/N]")
+            screen.type("y\r")
+            screen.until("Running in the background")
+            assert screen.process.wait(timeout=20) == 0
+        try:
+            [message] = telegram.wait_for_sent(1, timeout=60)
+            assert "stretch" in message.text
+        finally:
+            known("stop")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from nudge.testing.faults import Fault, FaultKind
 from nudge.testing.model_server import Reply
 from nudge.testing.telegram_protocol import SentMessage
 from nudge.testing.telegram_server import PERSON, FakeTelegram
-from tests.cli.cli import NOWHERE, Cli, until
+from tests.cli.cli import NOWHERE, NUDGE, Cli, until
 
 pytestmark = pytest.mark.process
 
@@ -283,3 +285,60 @@ def test_three_kills_around_a_hanging_call_leave_nobody_waiting(
     assert sum(prices.cost(one.model, one.usage) for one in anthropic.bill) <= spent
     assert ("budget" in message.text) == poor
     assert ("walk" in message.text) != poor
+
+
+NEWCOMER = 4711
+
+
+def test_a_code_makes_a_chat_the_persons_and_nobody_elses(home: Cli, telegram: FakeTelegram) -> None:
+    """Before the first start: the command listens itself. Then the coach begins with its first question."""
+    home.environment |= {"TELEGRAM_BOT_TOKEN": telegram.token, "TELEGRAM_API_BASE": telegram.url}
+    assert "nudge pair" in home("run", code=4).stderr
+    pairing = subprocess.Popen([*NUDGE, "pair", "--json"], env=home.environment, stdout=subprocess.PIPE, text=True)
+    try:
+        assert pairing.stdout is not None
+        told = json.loads(pairing.stdout.readline())
+        assert (len(told["code"]), told["paired"]) == (9, None)
+        telegram.wait_for_poll()
+        telegram.say("let me in", user=STRANGER)
+        telegram.say("ZZZZ-ZZZZ", user=STRANGER)
+        telegram.say_in_group(told["code"])
+        telegram.say(f"/start {told['code'].replace('-', '')}", user=NEWCOMER)
+        assert json.loads(pairing.stdout.readline())["paired"] == NEWCOMER
+        assert pairing.wait(20) == 0
+    finally:
+        pairing.kill()
+        pairing.communicate()
+    assert f"allow = [{NEWCOMER}]" in (home.home / "nudge.toml").read_text()
+    assert not telegram.sent
+    with home.start():
+        [first] = sent(telegram, 1)
+        assert (first.chat_id, first.text.endswith("What should I call you?")) == (NEWCOMER, True)
+        telegram.say("Sam", user=NEWCOMER)
+        assert sent(telegram, 2)[1].text.startswith("Nice to meet you, Sam.")
+
+
+def test_another_chat_is_paired_while_the_coach_runs(bot: Cli, telegram: FakeTelegram) -> None:
+    assert "nudge run" in bot("pair", code=4).stderr
+    goals = bot.home / "agents" / "coach" / "GOALS.md"
+    goals.write_text(goals.read_text().replace("1. [Specific, completable]", "1. Finish the draft"))
+    with bot.start():
+        telegram.wait_for_poll()
+        pairing = subprocess.Popen([*NUDGE, "pair"], env=bot.environment, stdout=subprocess.PIPE, text=True)
+        try:
+            assert pairing.stdout is not None
+            code = pairing.stdout.readline().strip()
+            telegram.say("hello?", user=STRANGER)
+            telegram.say(code, user=NEWCOMER)
+            telegram.say(code, user=STRANGER)
+            [welcome] = sent(telegram, 1)
+            assert (welcome.chat_id, "connected" in welcome.text) == (NEWCOMER, True)
+            assert pairing.wait(20) == 0
+        finally:
+            pairing.kill()
+            pairing.communicate()
+        telegram.say("what's next?", user=NEWCOMER)
+        assert sent(telegram, 2)[1].chat_id == NEWCOMER
+        caught_up(telegram)
+    assert f"allow = [{NEWCOMER}, {PERSON}]" in (bot.home / "nudge.toml").read_text()
+    assert rows(bot, "SELECT content FROM conversations WHERE role = 'user'") == [("what's next?",)]

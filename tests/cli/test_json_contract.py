@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,9 @@ from nudge.instants import HOUR, Instant
 from nudge.progress.guard import Guard
 from nudge.progress.store import Session, SessionStatus
 from nudge.stores.open import open_sqlite, open_store
-from nudge.testing import FakeAnthropic
+from nudge.testing import FakeAnthropic, FakeTelegram
 from nudge.worker.questions import Question, QuestionKind
-from tests.cli.cli import Cli, until
+from tests.cli.cli import NUDGE, Cli, until
 
 PAGE = Path(__file__).parents[2] / "docs" / "json.md"
 SCRIPTED = "a crash while sending would be needed"
@@ -146,7 +147,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     (off.home / "nudge.toml").write_text('[attention]\nping_budget = "off"\n')
     found["nudge-attention"] = [_learned(cli)]
     found["nudge-ping-budget"] = [cli.json("ping-budget"), off.json("ping-budget")]
-    return found | _snapshots(cli) | _sessions(cli) | _simulate(cli)
+    return found | _snapshots(cli) | _sessions(cli) | _simulate(cli) | _pair(off)
 
 
 def _learned(cli: Cli) -> Any:
@@ -272,6 +273,17 @@ def _sessions(cli: Cli) -> dict[str, list[Any]]:
 
     asyncio.run(write())
     return {"nudge-session-list": [cli.json("session", "list")]}
+
+
+def _pair(cli: Cli) -> dict[str, list[Any]]:
+    with FakeTelegram() as telegram:
+        token = {"TELEGRAM_BOT_TOKEN": telegram.token, "TELEGRAM_API_BASE": telegram.url}
+        command = [*NUDGE, "pair", "--json"]
+        with subprocess.Popen(command, env=cli.environment | token, stdout=subprocess.PIPE, text=True) as pairing:
+            assert pairing.stdout is not None
+            opened = json.loads(pairing.stdout.readline())
+            telegram.say(opened["code"])
+            return {"nudge-pair": [opened, json.loads(pairing.stdout.readline())]}
 
 
 def _simulate(cli: Cli) -> dict[str, list[Any]]:

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from nudge.channels.terminal import TerminalChannel
+from nudge.channels.terminal import TerminalChannel, columns, wrapped
 from nudge.errors import ChannelUnavailableError
 from nudge.queue.channel import Button, Outbound
 from nudge.queue.outcomes import FeedLine
@@ -51,3 +51,23 @@ async def test_the_log_shows_one_line_for_each_thing(home: Cli) -> None:
     assert "second line" in line
     assert not set(line) & set("\x1b\r\x9b\x07")
     assert json.loads(home("log", "--json").stdout)["text"] == f"{NASTY}\nsecond line"
+
+
+@pytest.mark.parametrize("width", [12, 20, 33, 80, 200])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "I write in the morning, before bed and when something is due. Otherwise I stay out of your way.",
+        "• call Mum about the trip to the mountains and the keys",
+        "https://example.com/a/very/long/address/that/has/no/space/in/it/at/all",
+        "会议在星期五下午三点开始请不要忘记带上文件",
+        "",
+    ],
+    ids=["prose", "a list", "a long word", "wide letters", "nothing"],
+)
+def test_a_line_fits_any_width_and_loses_nothing(line: str, width: int) -> None:
+    pieces = wrapped(line, width)
+    assert max(columns(piece) for piece in pieces) <= width
+    assert "".join("".join(pieces).split()) == "".join(line.split())
+    if " " in line and width > 20:
+        assert all(word in line.split() for piece in pieces for word in piece.split())

@@ -117,3 +117,15 @@ def test_the_demo_shows_all_of_it(cli: Cli) -> None:
         "Both bugs in cart.py are fixed",
     ):
         assert words in done.stdout
+
+
+def test_a_task_that_nobody_has_begun_is_shown_explained_and_cancelled(here: CliHere) -> None:
+    here.environment |= {"ANTHROPIC_API_KEY": KEY}
+    session = json.loads(here("work", "write hello.txt", "--detach", "--json").stdout)["session"]
+    [listed] = here.json("session", "list")["sessions"]
+    assert (listed["id"], listed["status"], listed["doing"]) == (session, "queued", "waiting for its turn")
+    assert here.json("session", "show", session)["task"] == "write hello.txt"
+    assert "It waits in the inbox of worker for its turn." in here("why", session).stdout
+    assert f"Cancelled {session}" in here("session", "cancel", session).stderr
+    assert here.json("session", "list")["sessions"] == []
+    assert here("session", "cancel", session, code=3).stderr.startswith("error: There is no session")

@@ -67,6 +67,16 @@ def test_another_rhythm_starts_its_own_grid(tmp_path: Path) -> None:
     in_world(tmp_path, scenario, NOON, model=ScriptedModel(), rhythm=Rhythm(every=20 * MINUTE))
 
 
+def test_heartbeats_that_would_find_nothing_changed_can_be_slept_through(tmp_path: Path) -> None:
+    async def scenario(world: World) -> None:
+        await world.run_for(8 * 60 * 60)
+        rows = await world.outcomes()
+        assert [(row.slot_at - NOON) // MINUTE for row in rows] == [45, 225, 315]  # noon, three hours on, evening
+        assert {row.result for row in rows} == {Result.SILENT}
+
+    in_world(tmp_path, scenario, NOON, model=ScriptedModel(), rhythm=Rhythm(sleeps_through=True))
+
+
 def test_a_rhythm_that_was_made_faster_counts_at_once(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         await world.run_for(60)

@@ -9,7 +9,7 @@ import pytest
 
 from nudge.coach.documents import DocumentTexts
 from nudge.coach.facts import CoachState, DueReminder
-from nudge.coach.judgment import Ask, Judgment, should_ask, signature, window
+from nudge.coach.judgment import Ask, Judgment, first_ask, should_ask, signature, window
 from nudge.coach.targets import Targets
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, as_instant
 
@@ -91,6 +91,25 @@ def test_in_quiet_hours_the_silence_may_last_longer() -> None:
 
 def test_a_clock_set_back_does_not_silence_it() -> None:
     assert should_ask(Judgment(Instant(NOON + DAY), LAST.signature), LAST.signature, NOON, TARGETS).ask
+
+
+@pytest.mark.parametrize(
+    ("start", "seen", "longest", "expected"),
+    [
+        pytest.param(at(18, 12), None, 3 * HOUR, at(18, 15), id="when it has been silent for long enough"),
+        pytest.param(at(18, 12), None, DAY, at(18, 17, 15), id="when the evening comes"),
+        pytest.param(at(18, 12), at(18, 11, 50), DAY, at(18, 13, 30), id="when the person has been away for an hour"),
+        pytest.param(at(18, 21), None, 3 * HOUR, at(19, 0), id="three hours later in the evening too"),
+        pytest.param(at(19, 2), None, 3 * HOUR, at(19, 10, 15), id="not in the night"),
+    ],
+)
+def test_when_a_model_would_be_asked_again_if_nothing_happened(
+    start: Instant, seen: Instant | None, longest: int, expected: Instant
+) -> None:
+    state = CoachState(last_user_message=seen)
+    last = Judgment(start, signature(TEXTS, state, (), start, TARGETS))
+    slots = [Instant(start + number * 45 * MINUTE) for number in range(1, 33)]
+    assert first_ask(slots, last, lambda slot: signature(TEXTS, state, (), slot, TARGETS), TARGETS, longest) == expected
 
 
 @pytest.mark.parametrize(

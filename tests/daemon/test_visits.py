@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nudge.clock import Clock
+from nudge.coach.heartbeat import KIND as HEARTBEAT
 from nudge.daemon.assemble import Daemon, Options, Ports
 from nudge.daemon.visits import LEASE, Visits
 from nudge.home.prices import load_prices
@@ -90,6 +91,30 @@ def test_the_first_visit_starts_the_heartbeat_and_the_chores(in_store: Callable[
         assert {"heartbeat", "retention"} <= kinds
         assert visit.next_due is not None
         assert visit.next_due > clock.now()
+
+    in_store(scenario)
+
+
+@pytest.mark.parametrize(
+    "happens, back",
+    [
+        pytest.param(True, True, id="something happened, so the next heartbeat is an interval away"),
+        pytest.param(False, False, id="nothing happened, and it sleeps on"),
+    ],
+)
+def test_a_heartbeat_that_sleeps_through_is_called_back(
+    happens: bool, back: bool, in_store: Callable[..., Any]
+) -> None:
+    async def scenario(clock: Clock, store: SqlStore) -> None:
+        await agents(store, "ada", role="coach")
+        far = Instant(clock.now() + 3 * HOUR)
+        await store.timers.set(Timer.at("ada", HEARTBEAT, HEARTBEAT, far))
+        if happens:
+            await store.timers.set(note("ada", "one", clock.now()))
+        await Machine(store, clock, "m1").visits.visit("ada", 60)
+        timer = await store.timers.get("ada", HEARTBEAT)
+        assert timer is not None
+        assert (timer.due_at < far) == back
 
     in_store(scenario)
 

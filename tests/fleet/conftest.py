@@ -127,7 +127,7 @@ class World:
         self.handled.append((firing.timer.agent, firing.timer.key, firing.timer.slot_at))
 
     async def outcomes(self, agent: str | None = None) -> list[Outcome]:
-        return list(await self.store.outcomes.recent(agent=agent, kind=NOTE, limit=5000))
+        return list(await self.store.outcomes.recent(agent=agent, kind=NOTE, limit=1_000_000))
 
     async def until(self, condition: Any, seconds: float = PATIENCE) -> None:
         """Wait until `await condition()` is true."""

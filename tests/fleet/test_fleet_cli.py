@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,22 @@ def test_a_home_goes_to_the_fleet_and_comes_back(home: Cli, temporal: DevServer)
         assert home.json("status")["agents"] == ["ada", "coach"]
 
 
+def test_the_web_page_of_a_fleet_needs_no_daemon(home: Cli) -> None:
+    home("agent", "add", "ada", "--role", "coach")
+    command = [*NUDGE, "fleet", "web", "--port", "0"]
+    with subprocess.Popen(command, env=home.environment, stdout=subprocess.PIPE, text=True) as web:
+        try:
+            assert web.stdout is not None
+            link = web.stdout.readline().strip()
+            visitor = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            visitor.open(link, timeout=20).read()
+            page = visitor.open(f"{link.partition('/enter')[0]}/agents?search=ad", timeout=20).read().decode()
+        finally:
+            web.terminate()
+    assert "1 agent<" in page
+    assert ">ada<" in page
+
+
 def test_without_a_server_the_next_step_is_named(home: Cli) -> None:
     refused = home("fleet", "adopt", "--temporal", f"127.0.0.1:{free_port()}", code=1).stderr
     assert "does not answer" in refused
@@ -71,7 +88,5 @@ def _why(home: Cli, server: list[str]) -> Any:
 
 
 def _read(address: str) -> str:
-    import urllib.request
-
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
         return str(answer.read().decode())

@@ -131,6 +131,21 @@ def test_two_that_go_on_with_one_session_one_is_told(in_store: InStore) -> None:
     in_store(scenario)
 
 
+def test_what_is_stored_is_what_the_session_has_whatever_became_of_its_history(in_store: InStore) -> None:
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        await prepared(store)
+        checkpoints = Checkpoints(store)
+        session = await checkpoints.load("coach", "s1")
+        for number in range(4):
+            session = await checkpoints.write(session, [said(number)], clock.now())
+        other_head = replace(session, messages=(said(9), *session.messages[1:]))
+        for one in (other_head, replace(other_head, iteration=5, said=5, messages=session.messages[:2])):
+            written = await checkpoints.write(one, [said(7)], clock.now())
+            assert (await checkpoints.load("coach", "s1")).messages == written.messages == (*one.messages, said(7))
+
+    in_store(scenario)
+
+
 class Scribe:
     name = "scribe"
 

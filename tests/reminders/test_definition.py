@@ -255,7 +255,7 @@ OLD = {"fire_count": 14, "last_fired_at": NOON, "asked": 0}
         pytest.param(
             {"cron": "0 9 * * *"},
             {"tz": "UTC"},
-            {"schedule": Cron("0 9 * * *", "UTC", anchor=NOON), "tz": "UTC"},
+            {"schedule": Cron("0 9 * * *", "UTC", anchor=NOON), "tz": "UTC", "follows": False},
             id="zone",
         ),
         pytest.param({"every": "1h"}, {"command": "x"}, {"condition": Condition("x")}, id="a condition"),

@@ -98,7 +98,7 @@ INSERT INTO outbox (agent, text, kind, created_at, asked, buttons, state, possib
 
 async def test_what_was_kept_as_notes_is_kept_as_records(durable_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A home from before records: every fact is found under its new name."""
-    for module in ("nudge.stores.sqlite", "nudge.stores.postgres"):
+    for module in ("nudge.stores.sqlite_file", "nudge.stores.postgres"):
         monkeypatch.setattr(f"{module}.latest_version", lambda: 8)
         monkeypatch.setattr(f"{module}.migrations", lambda: migrations()[:8])
     await (await open_store(durable_url)).close()

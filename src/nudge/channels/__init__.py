@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 if TYPE_CHECKING:
     from nudge.clock import Clock
     from nudge.queue.channel import Channel
+    from nudge.queue.pairing import Pairs
 
 
 class Stream(Protocol):
@@ -29,6 +30,7 @@ class Setup:
     """What a channel may need. `section` is its own part of nudge.toml, `environment` includes `.env`.
 
     `zone` is the person's, looked up every time because they may travel. `screen` is the terminal that nudge runs in.
+    `pairs` decides which stranger becomes the person.
     """
 
     section: Any
@@ -37,6 +39,7 @@ class Setup:
     screen: Stream
     zone: Callable[[], tzinfo]
     colour: bool = False
+    pairs: Pairs | None = None
 
 
 @dataclass(frozen=True, slots=True)

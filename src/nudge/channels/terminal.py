@@ -4,6 +4,7 @@ What is typed there comes in on another way."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable
 from datetime import tzinfo
 
@@ -11,9 +12,63 @@ from nudge.channels import Setup, Stream
 from nudge.channels.desktop import Desktop, program
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
 from nudge.instants import Instant, to_datetime
-from nudge.palette import Tone, painted
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.text import plain
+
+_INDENT = 7
+_NARROWEST = 10
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """A line in pieces that fit, broken between words; a word that is too long alone is cut. What an indented line or a
+    list item begins with stands before its other pieces as space.
+
+    >>> wrapped("• call Mum about the trip", 12)
+    ['• call Mum', '  about the', '  trip']
+    """
+    width = max(_NARROWEST, width)
+    start = len(line) - len(line.lstrip(" •-"))
+    hang = " " * (start if start < width // 2 else 0)
+    pieces: list[str] = []
+    now = line[:start]
+    for word in line[start:].split(" "):
+        joined = f"{now} {word}" if now.strip(" •-") else f"{now}{word}"
+        if columns(joined) <= width:
+            now = joined
+            continue
+        if now.strip(" •-"):
+            pieces.append(now.rstrip())
+            now = hang
+        now += word
+        while columns(now) > width:
+            fits = _fitting(now, width)
+            pieces.append(now[:fits])
+            now = hang + now[fits:]
+    return [*pieces, now]
+
+
+def columns(text: str) -> int:
+    """How many columns a text takes: wide letters two, marks none."""
+    return sum(
+        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+        for letter in text
+    )
+
+
+def _fitting(text: str, width: int) -> int:
+    """How many letters fit, at least one."""
+    end = 1
+    while end < len(text) and columns(text[: end + 1]) <= width:
+        end += 1
+    return end
+
+
+def shown_message(clock: str, text: str, width: int | None) -> str:
+    """A message as it stands on a terminal of that width, beside its time; None leaves long lines alone."""
+    lines = [plain(line) for line in text.splitlines()] or [""]
+    if width is not None:
+        lines = [piece for line in lines for piece in wrapped(line, width - _INDENT)]
+    return "\n".join([f"{clock}  {lines[0]}", *(f"{' ' * _INDENT}{line}".rstrip() for line in lines[1:])])
 
 
 class TerminalChannel(Channel):
@@ -36,9 +91,9 @@ class TerminalChannel(Channel):
 
     async def send(self, message: Outbound) -> Receipt:
         clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
-        lines = [plain(line) for line in message.text.splitlines()] or [""]
-        head = painted(clock, Tone.INFO, self._colour)
-        text = "\n".join([f"{head}  {lines[0]}", *(f"       {line}" for line in lines[1:])])
+        text = shown_message(clock, message.text, getattr(self._stream, "width", None))
+        if self._colour:
+            text = f"\033[36m{clock}\033[0m{text[len(clock) :]}"
         try:
             self._stream.write(text + "\n")
             self._stream.flush()

@@ -18,6 +18,7 @@ from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
 from nudge.coach.conversation import TURNS, Conversation, ModelTalk, as_turn
+from nudge.coach.document_changes import DocumentChanges
 from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
 from nudge.coach.drafts import Drafts
@@ -127,6 +128,7 @@ class Coach:
         self.background = Background(store, self.facts, gate, answering, self.pings, governors.reminders)
         self.housekeeping = Housekeeping(store, documents, self.facts, self.briefings, self.pings, outside)
 
+        self.document_changes = DocumentChanges(store, documents, self.briefings, self.reminders, self.replies)
         self.rhythm = RhythmWatch(store, documents, self.pings)
 
     def handlers(self) -> Mapping[str, Handler]:
@@ -141,7 +143,7 @@ class Coach:
             HEARTBEAT: self.heartbeat.beat,
             BRIEFING: self.briefings.tell,
             NOTICE: self.notices.tell,
-            DOCUMENTS: self.housekeeping.documents_changed,
+            DOCUMENTS: self.document_changes.handle,
             ASK_AGAIN: self.housekeeping.ask_again,
             SAY_AGAIN: self.housekeeping.say_again,
             ACTIVITY: self.housekeeping.no_activity,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from nudge.attention.preamble import ping_status
-from nudge.coach.actions import RefusedAction, SetQuiet, confirm, read_action
+from nudge.coach.actions import RefusedAction, SetQuiet, UpdateGoals, confirm, read_action
 from nudge.coach.changes import Change
 from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
@@ -27,10 +27,12 @@ from nudge.coach.person_reminders import is_nudge
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
 from nudge.coach.store import Saying
-from nudge.coach.wishes import HANDLERS, Asking, carry_out, remember
+from nudge.coach.targets import SECTION as TARGETS_SECTION
+from nudge.coach.wishes import HANDLERS, UNDONE, Asking, carry_out, remember
 from nudge.errors import LostLeaseError, NudgeError, StoreError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, to_datetime, whole_seconds
 from nudge.phrases import split_reminder
+from nudge.phrases.places import zone_of_place
 from nudge.queue.firing import Firing
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.queue.timers import Timer, talk_lane
@@ -334,6 +336,21 @@ async def ping(coach: Coach, asked: Asked) -> None:
     await store.timers.set(activity_timer(asked.agent, asked.now))
 
 
+async def zone(coach: Coach, asked: Asked) -> str:
+    """Where the person is. Reminders by the wall clock follow, and the answer to that comes by itself."""
+    targets = coach.documents.targets(asked.agent)
+    if not asked.text:
+        return f"I go by {targets.timezone}; it's {to_datetime(asked.now, targets.zone):%H:%M} there."
+    found = zone_of_place(asked.text)
+    if found is None:
+        return "I don't know that place. Name a big city on the same clock, such as /zone Lisbon."
+    if found == targets.timezone:
+        return f"I go by {found} already."
+    change = UpdateGoals(TARGETS_SECTION, (f"timezone: {found}",))
+    await coach.changes.carry_out(asked.agent, [change], asked.now)
+    return f"Your time zone is {found} now.{UNDONE}"
+
+
 async def show_help(coach: Coach, asked: Asked) -> str:
     return help_text()
 
@@ -356,6 +373,7 @@ COMMANDS = (
     Command("cancel", "cancel a reminder", cancel, "[id or words]"),
     Command("move", "move a reminder", move, "[id or words] to [date]"),
     Command("quiet", "no messages for a while; “off” ends it", quiet, "[duration]"),
+    Command("zone", "show or change your time zone", zone, "[city]", in_turn=True),
     Command("review", "start or continue the weekly review", review, "[pause or skip]", in_turn=True),
     Command("undo", "undo the last thing I changed", undo, in_turn=True),
     Command("redact", "remove the last messages, and what came of them, from my records", redact, "[n]", in_turn=True),

@@ -174,8 +174,23 @@ async def _things(store: CoachStore, agent: str | None) -> list[Thing]:
             Thing("hold", attempt, who_paid, attempt, purpose, text=f"It is {state}, for {purpose or 'a call'}.")
         )
     things += [_message(one) for one in await store.outbox.recent(agent, limit=LOOKED_THROUGH)]
-    things += [_letter(one) for one in await store.letters.recent(agent, LOOKED_THROUGH)]
+    letters = await store.letters.recent(agent, LOOKED_THROUGH)
+    begun = {thing.id for thing in things if thing.kind == "session"}
+    things += [_queued(one) for one in letters if _is_queued(one, begun)]
+    things += [_letter(one) for one in letters]
     return things
+
+
+def _is_queued(letter: Letter, begun: set[str]) -> bool:
+    session = letter.detail.get("session")
+    return letter.read_at is None and bool(session) and session not in begun
+
+
+def _queued(letter: Letter) -> Thing:
+    """The session that a task in an inbox will be."""
+    session = str(letter.detail["session"])
+    text = f"It waits in the inbox of {letter.agent} for its turn. Nobody has begun it."
+    return Thing("session", session, letter.agent, session, letter.body, text=text)
 
 
 def _runs(calls: Iterable[LoggedCall]) -> list[Thing]:

@@ -26,6 +26,7 @@ from nudge.coach.judgment import (
     Decision,
     Judgment,
     Signature,
+    first_ask,
     parse_decision,
     should_ask,
     signature,
@@ -38,7 +39,7 @@ from nudge.coach.prompts import Prompt, ago, clip, heartbeat_prompt
 from nudge.coach.store import CoachStore
 from nudge.defaults import HEARTBEAT, LONGEST_SILENCE
 from nudge.errors import BudgetExhaustedError, LostLeaseError, NotConfiguredError, NudgeError, StoreError
-from nudge.instants import Instant, rfc3339
+from nudge.instants import DAY, Instant, rfc3339
 from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record
@@ -59,11 +60,14 @@ OVERTAKEN = "Your documents changed during the judgment. The next heartbeat read
 
 @dataclass(frozen=True, slots=True)
 class Rhythm:
-    """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes."""
+    """How often the coach considers whether to speak, and how rarely it asks a model while nothing changes. With
+    `sleeps_through`, heartbeats that would find nothing changed are left out: for a process that has to be woken for
+    each, and that calls `ensure` when something else happens."""
 
     every: int = HEARTBEAT
     change_gate: bool = True
     longest_silence: int = LONGEST_SILENCE
+    sleeps_through: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,7 @@ class Heartbeat:
         last = await self._store.records.get(agent, JUDGMENT)
         asking = should_ask(last, current, now, targets, self._rhythm.longest_silence)
         if self._rhythm.change_gate and not asking.ask:
-            await self._pass(firing, Result.SKIPPED, asking.reason)
+            await self._pass(firing, Result.SKIPPED, asking.reason, following=self._following(firing, last, facts))
             return
 
         coming = upcoming(await self._facts.upcoming(agent, now), now, limit=MOST_LINES)
@@ -165,26 +169,48 @@ class Heartbeat:
             await self._pass(firing, Result.SKIPPED, OVERTAKEN, decision="overtaken")
             return
         asked = Asked(asking.reason, what_it_saw(facts, now), by_rules=answer.model == RULES)
-        await self._judged(firing, answer, current, asked)
+        following = self._following(firing, Judgment(now, current), facts) if not answer.stand_in else None
+        await self._judged(firing, answer, current, asked, following)
 
-    async def _judged(self, firing: Firing, answer: Answer, current: Signature, asked: Asked) -> None:
+    async def _judged(
+        self, firing: Firing, answer: Answer, current: Signature, asked: Asked, following: Instant | None
+    ) -> None:
         agent, now = firing.timer.agent, firing.now
         decision = parse_decision(answer.content, now)
         async with firing.settle() as settlement:
             await self._carry_out(settlement, decision, now, asked)
             if not answer.stand_in:  # the model is asked again as soon as it is back
                 await self._store.records.set(agent, JUDGMENT, Judgment(now, current))
-            await self._go_on(settlement)
+            await self._go_on(settlement, following)
         self._log(settlement, decision.action.value, model=answer.model, message=decision.message)
 
+    def _following(self, firing: Firing, last: Judgment | None, facts: CoachFacts) -> Instant | None:
+        """The next heartbeat that might find something changed, a day away at most; None is simply the next one."""
+        if not (self._rhythm.sleeps_through and self._rhythm.change_gate):
+            return None
+        documents, now, every = self._facts.texts(firing.timer.agent), firing.now, self._rhythm.every
+        first = firing.timer.slot_at + (max(0, now - firing.timer.slot_at) // every + 1) * every
+        slots = map(Instant, range(first, max(first, now + DAY) + 1, every))
+
+        def at(slot: Instant) -> Signature:
+            return signature(documents, facts.state, facts.due_reminders, slot, facts.targets)
+
+        return first_ask(slots, last, at, facts.targets, self._rhythm.longest_silence)
+
     async def _pass(
-        self, firing: Firing, result: Result, reason: str, rule: str = "", decision: str = "not asked"
+        self,
+        firing: Firing,
+        result: Result,
+        reason: str,
+        rule: str = "",
+        decision: str = "not asked",
+        following: Instant | None = None,
     ) -> None:
         """There is no judgment; that is a heartbeat too."""
         async with firing.settle() as settlement:
             detail: dict[str, Any] = {"rule": rule} if rule else {}
             settlement.outcome(result, reason, **detail)
-            await self._go_on(settlement)
+            await self._go_on(settlement, following)
         self._log(settlement, decision)
 
     async def _without_model(self, firing: Firing, error: NudgeError) -> None:
@@ -242,11 +268,11 @@ class Heartbeat:
             await self._store.periods.claim(agent, Briefing.MORNING, period_key(Briefing.MORNING, now, targets), now)
         return True
 
-    async def _go_on(self, settlement: Settlement) -> None:
+    async def _go_on(self, settlement: Settlement, following: Instant | None = None) -> None:
         """The next one, in the future and on the same grid."""
         slot, now = settlement.timer.slot_at, settlement.now
         missed = max(0, now - slot) // self._rhythm.every
-        settlement.again(Instant(slot + (missed + 1) * self._rhythm.every))
+        settlement.again(following or Instant(slot + (missed + 1) * self._rhythm.every))
         worked = settlement.recorded is not None and settlement.recorded.result is not Result.FAILED
         if worked and self._outside.sign_of_life is not None:
             await self._store.timers.set(alive_timer(settlement.timer.agent, now))

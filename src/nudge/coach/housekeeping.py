@@ -1,4 +1,4 @@
-"""What the coach does besides talking: notice changed documents, keep its promises, tidy up, show that it is alive."""
+"""What the coach does besides talking: keep its promises, tidy up, show that it is alive."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import logging
 from datetime import timedelta
 
 from nudge.attention.preferences import forbids
-from nudge.attention.requests import end_delay, look_again
+from nudge.attention.requests import end_delay
 from nudge.attention.rules import Candidate, Kind
 from nudge.coach.briefing_run import BEDTIME, Briefings
 from nudge.coach.briefings import bedtime_nudge
 from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.messages import Ping, Pings
-from nudge.coach.notices import SYNC, TARGETS, notice_key, notice_timer
+from nudge.coach.notices import SYNC, notice_timer
 from nudge.coach.outside import Outside
 from nudge.coach.person_documents import PersonDocuments, documents_timer
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.store import CoachStore
 from nudge.errors import LostLeaseError, NudgeError, RetryableError, StoreError
-from nudge.instants import DAY, HOUR, SECOND, Instant, local_date, start_of_day
+from nudge.instants import DAY, HOUR, Instant, local_date, start_of_day
 from nudge.queue.firing import Firing
 from nudge.queue.outcomes import Result
 from nudge.queue.records import Record, instant
@@ -39,8 +39,6 @@ NO_SIGNAL = DAY
 NO_SIGNAL_QUESTION = "Haven't seen your phone activity in a while — is the Shortcut still running?"
 SIGNAL_ASKED: Record[Instant] = instant("signal.asked")
 """When the person was asked about the missing signal; gone as soon as there is one again."""
-HALF_SAVED = 20 * SECOND
-"""An editor may be in the middle of saving: a document that cannot be read is brought up when it stays so."""
 ALIVE_TRIES = 3
 _RETENTION_HOUR = 4 * HOUR
 
@@ -89,22 +87,6 @@ class Housekeeping:
         row = await self._store.attention.get(agent)
         if row is not None and row.last_activity is not None and not await self._asked_since(agent, row.last_activity):
             await timers.ensure(activity_timer(agent, row.last_activity))
-
-    async def documents_changed(self, firing: Firing) -> None:
-        """A document was written by somebody: check the targets, reschedule, and say once if they cannot be read."""
-        agent, now = firing.timer.agent, firing.now
-        async with firing.settle() as settlement:
-            changed, complaint = await self._documents.check_targets(agent)
-            await self._briefings.schedule(agent, now)
-            if changed:
-                await look_again(self._store, agent, now)
-                settlement.feed("rescheduled", "The schedule targets in GOALS.md are in force.")
-            if complaint is not None:
-                at = Instant(now + HALF_SAVED)
-                notice = notice_timer(agent, TARGETS, complaint.text, at, version=complaint.version)
-                await self._store.timers.set(notice)
-            elif self._documents.complaint(agent) is None:
-                await self._store.timers.cancel(agent, notice_key(TARGETS))
 
     async def ask_again(self, firing: Firing) -> None:
         """The time that the person asked for is over. Around bedtime it is the next of the night's three messages that

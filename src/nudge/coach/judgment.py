@@ -7,7 +7,7 @@ for three hours at the longest.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import time, timedelta
 from enum import StrEnum
@@ -104,6 +104,19 @@ def should_ask(
     if now - last.at >= longest and not targets.is_quiet(now):
         return Ask(True, f"The last judgment was {ago(last.at, now)}.")
     return Ask(False, f"Nothing has changed since the last judgment {ago(last.at, now)}.")
+
+
+def first_ask(
+    slots: Iterable[Instant], last: Judgment | None, at: Callable[[Instant], Signature], targets: Targets, longest: int
+) -> Instant:
+    """The first of these times at which the model would be asked if nothing happened until then, else the last one.
+    Time alone changes something: the evening comes, a quiet hour ends, the person has been away for an hour."""
+    slot = None
+    for slot in slots:
+        if should_ask(last, at(slot), slot, targets, longest).ask:
+            return slot
+    assert slot is not None, "there are times to choose from"
+    return slot
 
 
 def window(now: Instant, targets: Targets, *, active: bool) -> str:

@@ -417,4 +417,4 @@ def _one(action: ReminderChange) -> dict[str, Any]:
 
 
 def _when(understood: Understood, targets: Targets) -> str:
-    return understood.words if understood.once is None else rfc3339(understood.once, targets.zone)
+    return understood.said_again(targets.zone)

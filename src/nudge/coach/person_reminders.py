@@ -38,14 +38,18 @@ class PersonReminders:
     async def remind(self, agent: str, text: str, when: Understood, now: Instant, source: Source = Source.CHAT) -> str:
         """Set a reminder to the person; its id. A chat has no way to give it a condition."""
         schedule = schedule_from(when, now, self._reminders.zone(agent))
-        definition = {"message": text, "schedule": schedule, "to_person": True}
+        definition = {"message": text, "schedule": schedule, "to_person": True, "follows": when.by_wall_clock}
         return (await self._reminders.add(agent, definition, now, source)).reminder.id
 
     async def move(self, agent: str, reminder_id: str, when: Understood, now: Instant) -> str:
         """Another time from now on; what it was."""
         await self._mine(agent, reminder_id)
         schedule = schedule_from(when, now, self._reminders.zone(agent))
-        return _words((await self._reminders.move(reminder_id, schedule, now)).reminder)
+        return _words((await self._reminders.move(reminder_id, schedule, now, follows=when.by_wall_clock)).reminder)
+
+    async def relocate(self, agent: str, before: str, after: str, now: Instant) -> Sequence[Timed]:
+        """The person has moved to another zone, and what they set by the wall clock moves with them."""
+        return await self._reminders.relocate(agent, before, after, now)
 
     async def as_it_is(self, agent: str, reminder_id: str) -> Timed:
         """The reminder with its next time, for whoever may have to bring it back."""

@@ -19,9 +19,10 @@ from nudge.coach.memory import COMMITMENTS, GOES_BY, PREFERENCES, same, shorten
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import HOUR, Instant, from_local, local_date, rfc3339, to_datetime, whole_seconds
+from nudge.instants import HOUR, Instant, from_local, local_date, to_datetime, whole_seconds
 from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish, understand
 from nudge.phrases.asking import Force, asking_at_start
+from nudge.phrases.places import zone_of_place
 from nudge.phrases.wording import Table
 from nudge.reminders.text import time_in_words
 from nudge.text import short
@@ -97,7 +98,7 @@ def chat(facts: CoachFacts) -> Answer:
         return _lost(facts, "long"), []
     if words in _SIGNS:
         return pick(FINE, facts.today, words), []
-    for rule in (_answer_to_wish, _answer_to_question, _correction, _whole_reminder, _intent):
+    for rule in (_answer_to_wish, _answer_to_question, _correction, _whole_reminder, _intent, _elsewhere):
         answered = rule(facts, words)
         if answered is not None:
             return answered
@@ -134,6 +135,24 @@ def _whole_reminder(facts: CoachFacts, words: str) -> Answer | None:
     except InvalidPhraseError:
         return None
     return None if wish is None else _added(facts, *wish)
+
+
+def _elsewhere(facts: CoachFacts, words: str) -> Answer | None:
+    """ "I'm in Tokyo now", "I moved to Berlin", "set my time zone to Lisbon": the person's zone."""
+    zone = zone_of_place(words) if _MOVED.match(words) else None
+    if zone is None:
+        return None
+    if zone == facts.targets.timezone:
+        return f"I go by {zone} already.", []
+    return "", [{"action": "update_goals", "section": TARGETS_SECTION, "lines": [f"timezone: {zone}"]}]
+
+
+_MOVED: Final = re.compile(
+    r"(?:(?:hi|hey|ok|so|and|well|actually)[ ,]+)*(?:(?:i'm|im|i am|we're|we are|i've|i have|i|we)\s+(?:(?:now|"
+    r"just|back|currently|already|finally)\s+)*(?:in|live|living|based|moved|landed|arrived|flew|staying|home in)\b|"
+    r"(?:please )?(?:set|change|switch|move|use)\s+(?:my |the )?(?:time ?zone|zone)\b)",
+    re.IGNORECASE,
+)
 
 
 def _intent(facts: CoachFacts, words: str) -> Answer | None:
@@ -305,8 +324,7 @@ def _remind(facts: CoachFacts, words: str) -> Answer | None:
 
 
 def _added(facts: CoachFacts, text: str, when: Understood) -> Answer:
-    words = when.words if when.once is None else rfc3339(when.once, facts.targets.zone)
-    return when.taken, [{"action": "add_reminder", "text": text, "when": words}]
+    return when.taken, [{"action": "add_reminder", "text": text, "when": when.said_again(facts.targets.zone)}]
 
 
 def _answer_to_question(facts: CoachFacts, words: str) -> Answer | None:

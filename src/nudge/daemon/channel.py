@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nudge.clock import Clock
     from nudge.daemon.assemble import Daemon, Ports
     from nudge.queue.channel import Channel
+    from nudge.queue.pairing import Pairs
 
 
 def channel_of(
@@ -25,10 +26,11 @@ def channel_of(
     zone: Callable[[], tzinfo] = lambda: UTC,
     terminal: bool = False,
     colour: bool = False,
+    pairs: Pairs | None = None,
 ) -> Channel:
     """The channel that the configuration names, ready to connect; `terminal` means that the person sits here."""
     name = "terminal" if terminal else chosen(config.channel.kind, config.environment)
-    setup = Setup(getattr(config, name, None), config.environment, clock, screen, zone, colour)
+    setup = Setup(getattr(config, name, None), config.environment, clock, screen, zone, colour, pairs)
     return open_channel(name, setup)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from nudge.daemon.terminal_chat import known_names
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.channel import Channel, Inbound, Outbound, Receipt
@@ -76,7 +77,7 @@ class ChatEndpoints:
             self._written.set()
 
     def endpoints(self) -> dict[str, Endpoint]:
-        return {"chat": self.chat, "heard": self.heard, "greet": self.greet}
+        return {"chat": self.chat, "heard": self.heard, "greet": self.greet, "names": self.names}
 
     async def greet(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """{"again": bool}: the person has opened a chat. In a new home they are asked the first questions; `again` puts
@@ -87,6 +88,11 @@ class ChatEndpoints:
         asked = await self._daemon.coach.onboarding.greet(self._agent, now, typed=True, again=again)
         self._daemon.poke()
         return {"ok": True, "asked": asked}
+
+    async def names(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What Tab offers: the commands, and what reminders and goals are called."""
+        commands, names = await known_names(self._daemon, self._agent)
+        return {"commands": commands, "names": names}
 
     async def chat(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """{"text": …}: the person typed a line."""

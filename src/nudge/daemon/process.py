@@ -36,17 +36,19 @@ from nudge.daemon.reading import Reading
 from nudge.daemon.reload import SpendingReload
 from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_timers
 from nudge.daemon.signals import handle_signals
-from nudge.daemon.terminal_chat import TerminalChat, greeting
+from nudge.daemon.terminal_chat import Leaving, TerminalChat, greeting
 from nudge.daemon.troubles import KeyCheck, Troubles
 from nudge.daemon.working import CommandPorts
 from nudge.daemon.world import command_of, options_of, ports_of
 from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
+from nudge.home.create import allow_on_telegram
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
 from nudge.queue.outcomes import FeedLine
+from nudge.queue.pairing import Pairing, Pairs
 from nudge.redaction import keep_secret
 from nudge.spending.governor import Spending
 from nudge.stores.open import open_store, sqlite_path
@@ -67,9 +69,15 @@ RunnerOf = Callable[[Config, SqlStore, Spending, Clock], CommandRunner]
 
 
 async def serve(
-    config: Config, *, terminal: bool = False, doors: Sequence[Door] = (), runner_of: RunnerOf | None = None
+    config: Config,
+    *,
+    terminal: bool = False,
+    doors: Sequence[Door] = (),
+    runner_of: RunnerOf | None = None,
+    leaving: Leaving | None = None,
 ) -> int:
-    """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused."""
+    """Run until a signal or `nudge stop`. The exit code. What `nudge config check` calls an error is refused. `leaving`
+    says afterwards how somebody left the terminal."""
     clock = SystemClock()
     home = config.home
     findings = examine(Subject(home, clock.now(), terminal=terminal, config=config), CONFIG_CHECKS)
@@ -90,7 +98,17 @@ async def serve(
                 if lock.before:
                     await store.lanes.release_owner(lock.before.instance)  # we hold its lock: it is dead
                 await store.lanes.release_owner(instance)
-                return await _run(config, store, clock, lock, news, terminal=terminal, doors=doors, runner_of=runner_of)
+                return await _run(
+                    config,
+                    store,
+                    clock,
+                    lock,
+                    news,
+                    terminal=terminal,
+                    doors=doors,
+                    runner_of=runner_of,
+                    leaving=leaving,
+                )
             except (StoreDamagedError, StoreGoneError) as error:
                 if len(starts) > _MOST_STARTS:
                     raise
@@ -180,6 +198,7 @@ async def _run(
     terminal: bool,
     doors: Sequence[Door],
     runner_of: RunnerOf | None,
+    leaving: Leaving | None,
 ) -> int:
     colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     prompt = Prompt(sys.stdin, sys.stdout, colour=colour, history=config.home.chat_history) if terminal else None
@@ -187,7 +206,20 @@ async def _run(
     def zone() -> tzinfo:
         return daemon.documents.targets(agent).zone
 
-    own = channel_of(config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour)
+    pairing = Pairing(store)
+
+    async def offer(words: str, who: str) -> bool:
+        return await pairing.offer(words, who, clock.now())
+
+    async def accepted(who: str) -> None:
+        """Somebody sent the code of 'nudge pair': from here on the coach is theirs."""
+        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        await _greet(daemon, agent, pairing, who, clock.now())
+
+    pairs = Pairs(offer, accepted)
+    own = channel_of(
+        config, clock, screen=prompt or sys.stdout, zone=zone, terminal=terminal, colour=colour, pairs=pairs
+    )
     channel = ChatAwareChannel(own, store, clock)
     ports = ports_of(config, store, clock, channel)
     if runner_of:
@@ -246,9 +278,12 @@ async def _run(
     if key:
         companions.append(key.run())
     if own.capabilities.listens:
+        newcomer = await pairing.paired()
+        if newcomer is not None and not newcomer.greeted:
+            await _greet(daemon, agent, pairing, newcomer.who, clock.now())
         companions.append(Polling(own, daemon.coach, clock, agent).run())
     if prompt:
-        companions.append(TerminalChat(daemon, agent, prompt).run())
+        companions.append(TerminalChat(daemon, agent, prompt, leaving).run())
     app = control_app(status, poke, daemon.stop, endpoints, events)
     try:
         async with serving(app, config.home.socket):
@@ -269,6 +304,17 @@ async def _run(
             await ports.model.close()
     log.info("nudge stopped")
     return 130 if signal.SIGINT in signals else 0
+
+
+async def _greet(daemon: Daemon, agent: str, pairing: Pairing, who: str, now: Instant) -> None:
+    """The first words to somebody who was just paired: the first questions, or that it worked."""
+    if not await daemon.coach.onboarding.greet(agent, now):
+        await daemon.coach.replies.post(agent, PAIRED, now)
+    await pairing.greeted(who)
+    daemon.poke()
+
+
+PAIRED = "We're connected: from now on I write to you here."
 
 
 async def _beside(

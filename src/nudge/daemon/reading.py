@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from nudge.daemon.events import State
 
 _MOST = 500
+_SHOWN = 50
+"""So many agents are shown with all about them; the list of all has paging and search."""
 _HISTORY = 20
 _WEEK = 7
 _MONTH = 30
@@ -47,7 +49,16 @@ class Reading(Answers):
         self._talk_read_at: Instant | None = None
 
     def endpoints(self) -> dict[str, Endpoint]:
-        asked = (self.overview, self.agents, self.upcoming, self.feed, self.reminders, self.reminder, self.outcomes)
+        asked = (
+            self.overview,
+            self.agents,
+            self.all_agents,
+            self.upcoming,
+            self.feed,
+            self.reminders,
+            self.reminder,
+            self.outcomes,
+        )
         more = (self.why, self.sessions, self.questions, self.documents, self.conversation)
         return {**{f"read/{one.__name__}": one for one in (*asked, *more)}, **self._charts.endpoints()}
 
@@ -71,17 +82,39 @@ class Reading(Answers):
         }
 
     async def agents(self, body: Body) -> Answer:
-        """All agents, what waits for an answer, who talks to the person, and the time there. `place` is where to follow
-        the events from: what comes while we read is told again, never lost."""
+        """The first agents by name, what waits for an answer, who talks to the person, and the time there. `place` is
+        where to follow the events from: what comes while we read is told again, never lost."""
         place = await Following(self._store).end()
+        shown = [one.name for one in await self._store.agents.page(limit=_SHOWN)]
+        if self._speaker not in shown:
+            shown = [self._speaker, *shown]
+        found = [await self._store.agents.get(name) for name in shown]
         return {
             "place": str(place),
             "now": self._time(self._now, self._speaker),
             "zone": self._zone(self._speaker).key,
             "speaker": self._speaker,
-            "agents": [await self._agent(agent) for agent in await self._store.agents.all()],
+            "agents": [await self._agent(agent) for agent in found if agent is not None],
+            "all_agents": await self._store.agents.count(),
             **await self.questions({}),
         }
+
+    async def all_agents(self, body: Body) -> Answer:
+        """{"search": text, "after": name, "limit": n}: agents by name, page by page, and how many match."""
+        search, limit = text_of(body, "search", "", longest=200), number_of(body, "limit", 50)
+        rows = await self._store.agents.page(
+            search=search, after=text_of(body, "after", "", longest=200), limit=limit + 1
+        )
+        listed = [
+            {
+                "name": one.name,
+                "role": one.role,
+                "state": one.state,
+                "next_at": None if one.next_at is None else self._time(one.next_at, self._speaker),
+            }
+            for one in rows[:limit]
+        ]
+        return {"agents": listed, "matching": await self._store.agents.count(search), "more": len(rows) > limit}
 
     async def upcoming(self, body: Body) -> Answer:
         """{"limit": n, "paused": true}: the next occurrences of all reminders, the next one first; paused ones last."""
@@ -176,10 +209,14 @@ class Reading(Answers):
 
     async def sessions(self, body: Body) -> Answer:
         """{"agent", "limit"}: the last one first."""
+        from nudge.worker.loop import RunOptions
+        from nudge.worker.sessions import Sessions
+
         limit, agent = number_of(body, "limit", 30), text_of(body, "agent", "")
         sessions = self._store.sessions
         found = await sessions.of_agent(agent, limit) if agent else await sessions.recent(limit)
-        return {"sessions": [public(one) for one in found]}
+        queued = await Sessions(self._store, self._daemon.clock, RunOptions()).queued(agent or None)
+        return {"sessions": [public(one) for one in (*queued, *found)]}
 
     async def questions(self, body: Body) -> Answer:
         """What waits for the person's answer."""

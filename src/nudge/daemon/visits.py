@@ -12,9 +12,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nudge.coach.person_documents import documents_timer
+from nudge.coach.heartbeat import KIND as HEARTBEAT
+from nudge.coach.housekeeping import COMMIT, PULL, RETENTION
+from nudge.coach.person_documents import DOCUMENTS, documents_timer
 from nudge.instants import SECOND, Instant
 from nudge.queue.tables import AgentTimers
+from nudge.reminders.seeding import ROUTINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from nudge.queue.agents import Agent
     from nudge.queue.dispatch import Dispatcher
 
+_UNEVENTFUL = frozenset({HEARTBEAT, DOCUMENTS, ROUTINES, RETENTION, COMMIT, PULL})
+"""After these nothing has changed that a heartbeat would look at. (A worker that meets an agent looks at its files.)"""
 LEASE = 20 * SECOND
 """Shorter than a daemon's own: what a killed machine held must be free again soon after its visit is repeated."""
 REMEMBERED = 1000
@@ -80,6 +85,8 @@ class Visits:
             if self.stopping:
                 dispatcher.stop()
             await dispatcher.run_due(seconds)
+            if daemon.is_coach(there) and dispatcher.kinds - _UNEVENTFUL:
+                await daemon.coach.heartbeat.ensure(agent, daemon.clock.now())  # one that sleeps through is called back
             timers = AgentTimers(daemon.store.database, agent)
             return Visit(agent, dispatcher.fired, await self._next_due(timers))
 

@@ -47,9 +47,7 @@ class Webhook:
 
 def pushing(channel: Channel) -> PushingChannel:
     if not isinstance(channel, PushingChannel):
-        raise NotConfiguredError(
-            f"The channel {channel.name!r} pushes nothing.", next_step="Leave --webhook out."
-        )
+        raise NotConfiguredError(f"The channel {channel.name!r} pushes nothing.", next_step="Leave --webhook out.")
     return channel
 
 

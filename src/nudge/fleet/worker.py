@@ -76,7 +76,7 @@ async def serve(config: Config, server: Server, options: WorkerOptions, said: Ca
         ports = paced(ports_of(config, store, clock, channel_of(config, clock)), fleet)
         stop = _signals()
         try:
-            settings = options_of(config, token_hex(8))
+            settings = sparing(options_of(config, token_hex(8)))
             async with working(Daemon(ports, settings), ports, settings, client, fleet, options):
                 said(f"Working for the fleet on {client.service_client.config.target_host}, queue {fleet.task_queue}.")
                 await stop.wait()
@@ -89,6 +89,11 @@ async def serve(config: Config, server: Server, options: WorkerOptions, said: Ca
         await store.close()
     await clock.sleep(0.5)  # the SDK's threads end on their own time, and a process that ends under them may crash
     return 0
+
+
+def sparing(options: Options) -> Options:
+    """Nobody is woken for a heartbeat that would find nothing changed."""
+    return replace(options, rhythm=replace(options.rhythm, sleeps_through=True))
 
 
 def paced(ports: Ports, fleet: Fleet) -> Ports:

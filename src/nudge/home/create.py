@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from importlib import resources
 from pathlib import Path
 
 from nudge.errors import NotConfiguredError, UsageError
 from nudge.home.folder import Home
-from nudge.home.private_files import make_folder, write_new
+from nudge.home.private_files import make_folder, replace_file, write_new
 from nudge.home.read_config import examine_config
+from nudge.home.toml_lines import with_value
 from nudge.queue.agents import AGENT_NAME, bad_name
 
 TEMPLATE_ZONE = "America/Toronto"
@@ -69,6 +71,22 @@ def make_command_role(
         raise UsageError(f"There is a role {name!r} already.", next_step=f"Use --role {name}, or edit {path}.")
     make_folder(home.roles)
     write_new(path, text)
+
+
+def allow_on_telegram(home: Home, user: int, allowed: tuple[int, ...]) -> None:
+    """Write to nudge.toml that this user is the person: the first in the list, before those who were there."""
+    wanted = [user, *(one for one in allowed if one != user)]
+    before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
+    try:
+        after = with_value(before, "telegram", "allow", str(wanted))
+        fits = tomllib.loads(after)["telegram"]["allow"] == wanted
+    except (tomllib.TOMLDecodeError, LookupError, TypeError):
+        fits = False
+    if not fits:
+        raise NotConfiguredError(
+            "nudge.toml could not be changed.", next_step=f"Write 'allow = {wanted}' under [telegram] in {home.config}."
+        )
+    replace_file(home.config, after.encode())
 
 
 def _in_zone(goals: str, home: Home) -> str:

@@ -26,6 +26,27 @@ def key_lines(text: str) -> dict[KeyPath, int]:
     return _Scanner(text.replace("\r\n", "\n")).scan()
 
 
+def with_value(text: str, table: str, key: str, value: str) -> str:
+    """The text with `key = value` in a table, on the line of the old one if there is one. Whoever writes it checks that
+    it says what was meant: a value over several lines, or a table written inline, is not understood here.
+
+    >>> with_value('[a]\\nx = 1  # one\\n[b]\\n', "b", "y", "[2]")
+    '[a]\\nx = 1  # one\\n[b]\\ny = [2]\\n'
+    """
+    found = key_lines(text)
+    lines = text.splitlines(keepends=True)
+    written = f"{key} = {value}\n"
+    if (table, key) in found:
+        lines[found[(table, key)] - 1] = written
+    elif (table,) in found:
+        place = found[(table,)]
+        lines[place - 1] = lines[place - 1].rstrip("\n") + "\n"
+        lines.insert(place, written)
+    else:
+        lines += ["" if not lines or lines[-1].endswith("\n") else "\n", f"\n[{table}]\n", written]
+    return "".join(lines)
+
+
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
     """The line of a key, or of the nearest table around it; None for the file as a whole."""
     while path and path not in lines:

@@ -205,7 +205,8 @@ def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
             first_wall=wall,
         )
     once = _instant(reading, now, zone)
-    return Understood(once, once=once)
+    counted = reading.shift is not None and bool(reading.shift.microseconds)
+    return Understood(once, once=once, exact=reading.exact is not None or counted)
 
 
 def _ask_for_time(vague: str, day: Day | None) -> Question:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
-from nudge.instants import HOUR, MINUTE, SECOND, Instant, Moment, Zone, as_instant, to_datetime, zone_of
+from nudge.instants import HOUR, MINUTE, SECOND, Instant, Moment, Zone, as_instant, rfc3339, to_datetime, zone_of
 from nudge.phrases.pieces import Freq, Rule
 from nudge.phrases.tokens import MONTH_NAMES, WEEKDAY_NAMES
 
@@ -22,7 +22,8 @@ class Understood:
     `rrule` is evaluated in the zone the phrase was read in. `first` is the first time after now: the instant itself,
     the rule's first time, or now plus the interval. `first_wall` is what the clock on the wall shows at a rule's first
     time; inside a DST gap that is not the local time of `first`. `corrections` are the slips of the keyboard that were
-    put right, each as typed and as taken.
+    put right, each as typed and as taken. `exact` is one that no wall clock has a part in: "in 2 hours", or a time with
+    its offset.
 
     >>> from datetime import datetime
     >>> from zoneinfo import ZoneInfo
@@ -44,10 +45,26 @@ class Understood:
     words: str = "once"
     first_wall: datetime | None = None
     corrections: tuple[tuple[str, str], ...] = ()
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if sum(kind is not None for kind in (self.once, self.rrule, self.every)) != 1:
             raise ValueError("exactly one of once, rrule and every is set")
+
+    @property
+    def by_wall_clock(self) -> bool:
+        """Whether it names a time on the clock on the wall: for somebody who moves to another zone, it is that time
+        there."""
+        return not self.exact and self.every is None
+
+    def said_again(self, zone: ZoneInfo) -> str:
+        """Words that are understood as the same, whenever they are read in this zone."""
+        if self.once is None:
+            return self.words
+        local = to_datetime(self.once, zone)
+        if self.exact or _repeated(local):
+            return rfc3339(self.once, zone)
+        return f"{local.replace(tzinfo=None).isoformat()}"
 
     @property
     def dated_rrule(self) -> str | None:

@@ -79,6 +79,16 @@ def compact(messages: Sequence[Message], limit: int, *, down_to: int | None = No
     return Compaction(tuple(messages[:start]), tuple(messages[start:]), room)
 
 
+def begins_with(messages: Sequence[Message], before: Sequence[Message]) -> bool:
+    """Whether a history is an earlier one, the same objects, with more at its end.
+
+    >>> hello, again = {"role": "user", "content": "Hello."}, {"role": "user", "content": "Again."}
+    >>> begins_with([hello, again], [hello]), begins_with([dict(hello), again], [hello])
+    (True, False)
+    """
+    return len(before) <= len(messages) and all(one is other for one, other in zip(before, messages, strict=False))
+
+
 def message_tokens(messages: Sequence[Message]) -> int:
     """An estimate for messages: their texts, tool calls and results, and a fixed amount for an image."""
     return sum(_tokens(message) for message in messages)

@@ -5,6 +5,7 @@ Everything here answers at once and reads nothing but its clock. `guard` adds th
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -52,7 +53,7 @@ _EXPLORED = "Exploring has used its share of the budget. Go on with what you kno
 _EDITED = "Editing has used its share of the budget. Test what you have, and finish."
 
 
-class GuardRules(Generic[H]):
+class GuardRules(ABC, Generic[H]):
     """The part that all guards share. The methods change the guard unless they say otherwise."""
 
     def __init__(
@@ -393,9 +394,9 @@ class GuardRules(Generic[H]):
         self._calls.close(call, now, never_made=True)
         self.budget.record_cost(Money(cost))
 
+    @abstractmethod
     def _adapted(self, ledger: Ledger | H) -> H:
         """The ledger in the shape that this guard needs."""
-        raise NotImplementedError
 
     def _came_back(
         self, call: CallAllowed | str | None, usage: object, model: str | None

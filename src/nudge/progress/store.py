@@ -71,9 +71,11 @@ _NEVER = Instant(0)
 
 
 class SessionStatus(StrEnum):
-    """WORKING and WAITING (for an answer of the person) are open; the others have ended. A session that sleeps on its
-    budget is WORKING: its agent's spending state says that it sleeps."""
+    """QUEUED (a task that nobody has begun: only its letter is stored), WORKING and WAITING (for an answer of the
+    person) are open; the others have ended. A session that sleeps on its budget is WORKING: its agent's spending state
+    says that it sleeps."""
 
+    QUEUED = "queued"
     WORKING = "working"
     WAITING = "waiting"
     DONE = "done"
@@ -83,7 +85,7 @@ class SessionStatus(StrEnum):
 
     @property
     def is_open(self) -> bool:
-        return self in (SessionStatus.WORKING, SessionStatus.WAITING)
+        return self in (SessionStatus.QUEUED, SessionStatus.WORKING, SessionStatus.WAITING)
 
 
 @dataclass(frozen=True, slots=True)

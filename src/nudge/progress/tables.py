@@ -11,9 +11,11 @@ from typing import Any
 from nudge.database import Database, Row
 from nudge.errors import StoreCorruptError
 from nudge.instants import Instant
-from nudge.progress.compaction import Message
+from nudge.progress.compaction import Message, begins_with
 from nudge.progress.pool_rules import ReservationState
 from nudge.progress.store import ClosedUse, MemberAccount, MemberRow, PoolRow, Said, Session, SessionStatus
+
+_MOST_HISTORIES = 50
 
 
 class PoolTable:
@@ -71,9 +73,32 @@ def _member_account(row: Row) -> MemberAccount:
     return MemberAccount(_member(row), row["money_limit"], row["committed"], row["held"], row["called_at"])
 
 
+class _Histories:
+    """The messages of sessions as they were last written. Of a history that only grew, the new end alone is turned into
+    JSON: a long session would be slower with every step otherwise."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[Sequence[Message], str]] = {}
+
+    def text(self, session: Session) -> str:
+        key, messages = (session.agent, session.id), session.messages
+        before, text = self._known.pop(key, ((), "[]"))
+        if not begins_with(messages, before):
+            before, text = (), "[]"
+        new = ", ".join(_text(message) for message in messages[len(before) :])
+        if new:
+            text = f"{text[:-1]}{', ' if before else ''}{new}]"
+        if session.status.is_open:
+            while len(self._known) >= _MOST_HISTORIES:
+                del self._known[next(iter(self._known))]
+            self._known[key] = (messages, text)
+        return text
+
+
 class SessionTable:
     def __init__(self, database: Database) -> None:
         self._db = database
+        self._histories = _Histories()
 
     async def get(self, agent: str, session: str) -> Session | None:
         row = await self._db.one("sessions_get", {"agent": agent, "id": session})
@@ -104,7 +129,8 @@ class SessionTable:
         """Write the whole row and append `new` to what was said, or nothing: False if the stored iteration is not
         `known` any more."""
         async with self._db.transaction():
-            if not await self._db.run("sessions_save", {**_session_params(session), "known": known}):
+            params = {**_session_params(session), "messages": self._histories.text(session), "known": known}
+            if not await self._db.run("sessions_save", params):
                 return False
             first = session.said - len(new) + 1
             lines = [
@@ -171,7 +197,6 @@ def _session_params(session: Session) -> dict[str, Any]:
         "agent": session.agent,
         "id": session.id,
         "iteration": session.iteration,
-        "messages": json.dumps([dict(message) for message in session.messages]),
         "said": session.said,
         "sandbox_id": session.sandbox_id,
         "phase": session.phase,

@@ -36,6 +36,17 @@ class Agent:
     removed_at: Instant | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ListedAgent:
+    """A line of the list of agents: `state` is what its money lets it do, empty if nobody has looked yet; `next_at` is
+    when something is due for it."""
+
+    name: str
+    role: str
+    state: str
+    next_at: Instant | None
+
+
 class _Reminders(Protocol):
     async def cancel_all(self, agent: str, reason: str) -> int: ...
 

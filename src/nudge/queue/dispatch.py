@@ -61,6 +61,8 @@ class Dispatcher:
     ) -> None:
         self.handlers = dict(handlers)
         self.fired = 0
+        self.kinds: set[str] = set()
+        """Of the timers that were fired."""
         self._store = store
         self._timers = timers  # those of one agent; else all that the store has
         self._clock = clock
@@ -223,6 +225,7 @@ class Dispatcher:
                 log.debug("A batch is repeated with savepoints: %s", error)
         if batch.fired:
             self.fired += len(batch.fired)
+            self.kinds.update(firing.timer.kind for firing in batch.fired)
             self._store_failures = 0
             self._changed(now)
         return batch
@@ -303,6 +306,7 @@ class Dispatcher:
                 raise SpinningError
             await firing.handled_by(self.handlers)
             self.fired += 1
+            self.kinds.add(timer.kind)
             self._store_failures = 0
         except TimerChangedError:
             log.debug("%s of %s changed while it ran", timer.key, timer.agent)

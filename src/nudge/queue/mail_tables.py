@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nudge.database import Database, Row
 from nudge.instants import Instant
-from nudge.queue.agents import Agent
+from nudge.queue.agents import Agent, ListedAgent
 from nudge.queue.inbox import Letter, Priority
 from nudge.queue.outbox import Message, Sending
 
@@ -37,11 +37,30 @@ class AgentTable:
     async def all(self) -> Sequence[Agent]:
         return [_agent(row) for row in await self._db.all("agents_all", {})]
 
+    async def page(self, *, search: str = "", after: str = "", limit: int = 50) -> Sequence[ListedAgent]:
+        """In the order of their names, from the first behind `after`; only those with `search` in their names."""
+        rows = await self._db.all("agents_page", {"pattern": _pattern(search), "after": after, "limit": limit})
+        return [ListedAgent(row["name"], row["role"], row["state"] or "", row["next_at"]) for row in rows]
+
+    async def count(self, search: str = "") -> int:
+        row = await self._db.one("agents_count", {"pattern": _pattern(search)})
+        return int(row["n"]) if row else 0
+
     async def remove(self, name: str, now: Instant) -> bool:
         """Mark it removed and cancel all its timers."""
         async with self._db.transaction():
             await self._db.run("timers_cancel_all", {"agent": name})
             return await self._db.run("agents_remove", {"name": name, "now": now}) > 0
+
+
+def _pattern(search: str) -> str:
+    """
+    >>> _pattern("EU_"), _pattern("")
+    ('%eu!_%', '')
+    """
+    for special in "!%_":
+        search = search.replace(special, f"!{special}")
+    return f"%{search.lower()}%" if search else ""
 
 
 def _agent(row: Row) -> Agent:

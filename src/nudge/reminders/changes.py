@@ -48,12 +48,31 @@ def editing(changes: Definition, now: Instant) -> Step:
     return step
 
 
-def moving(schedule: AnySchedule, now: Instant) -> Step:
-    """Another schedule from now on, and nothing else."""
+def moving(schedule: AnySchedule, now: Instant, *, follows: bool | None = None) -> Step:
+    """Another schedule from now on, and nothing else. `follows`: whether it moves with the person, if that changes."""
 
     def step(before: Reminder, timer: Timer | None) -> Change:
         _refuse_removed(before)
-        return _retimed(replace(before, schedule=schedule, asked=0), now)
+        moved = before.follows if follows is None else follows
+        return _retimed(replace(before, schedule=schedule, follows=moved, asked=0), now)
+
+    return step
+
+
+def relocating(tz: str, now: Instant) -> Step:
+    """The same times on the clock of another zone. One that is under way, put off or snoozed keeps its next time; so
+    does one whose time would be past there."""
+
+    def step(before: Reminder, timer: Timer | None) -> Change:
+        after = replace(before, tz=tz, schedule=before.schedule.moved_to(tz))
+        first = first_slot(after, now) if timer is not None else None
+        put_off = timer is not None and (timer.due_at != timer.slot_at or SNOOZED in timer.payload)
+        if before.one_shot and (first is None or first <= now or put_off):
+            after = replace(before, tz=tz, schedule=before.schedule.in_zone(tz))
+            return Change(after, kept(timer, after))
+        if timer is None or first is None or before.asked or put_off:
+            return Change(after, kept(timer, after))
+        return Change(after, timer_at(after, first))
 
     return step
 

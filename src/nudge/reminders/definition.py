@@ -21,7 +21,7 @@ from nudge.reminders.fields import FieldError, FieldPart, read_record, write_rec
 from nudge.reminders.reminder import FIELDS, SETTINGS, STATE, Condition, Mode, Reminder, Source
 from nudge.reminders.slots import shortest_gap
 from nudge.reminders.text import check_template, literal
-from nudge.reminders.timing import read_interval, read_timing, read_until, read_when
+from nudge.reminders.timing import by_wall_clock, read_interval, read_timing, read_until, read_when
 from nudge.schedules import WAYS, WAYS_IN_WORDS, AnySchedule
 
 Definition = Mapping[str, Any]
@@ -30,7 +30,7 @@ Definition = Mapping[str, Any]
     {"message": "Check CI.", "schedule": {"every": "30m"}, "condition": {"command": "make test", "mode": "until"}}
 
 `schedule` is in words (one of `nudge.schedules.WAYS`, with `tz`, `count` and `until`), or a schedule that was read
-already. The other fields are as in JSON.
+already; then `follows` says whether it moves with the person. The other fields are as in JSON.
 """
 
 NEW: Final = "r-000000"
@@ -54,7 +54,9 @@ def make_reminder(
     reminder_id: str = NEW,
 ) -> Reminder:
     """The reminder that was asked for, or a usage error. `zone` is the person's, for a schedule that names none."""
-    values = read_record(_PLAIN, {name: value for name, value in definition.items() if name != "schedule"})
+    values = read_record(
+        _PLAIN, {name: value for name, value in definition.items() if name not in ("schedule", "follows")}
+    )
     condition: Condition | None = values.get("condition")
     if source.talked:
         if condition is not None and condition.command is not None:
@@ -64,16 +66,19 @@ def make_reminder(
     if isinstance(asked, AnySchedule):
         when: dict[str, Any] = {}
         tz, schedule, rhythm = asked.shown_in(zone_of(zone)).key, asked, None
+        follows = bool(definition.get("follows"))
     else:
         when = {} if asked is None else read_when(asked)
         tz = zone_of(when.get("tz") or zone).key
         schedule, rhythm = read_timing(when, now, tz, chain=values.get("chain"), waits=_waits(condition))
+        follows = by_wall_clock(when, now, tz)
     made = Reminder(
         id=reminder_id,
         agent=agent,
         schedule=schedule,
         tz=tz,
         created_at=now,
+        follows=follows,
         rhythm=rhythm,
         source=source,
         ref=ref,
@@ -234,7 +239,8 @@ def _timed(reminder: Reminder, when: Mapping[str, Any], now: Instant) -> Reminde
         if chain is not None and "every" not in words and reminder.rhythm:
             words["every"] = f"{reminder.rhythm // 1_000_000}s"
         schedule, rhythm = read_timing(words, now, tz, chain=chain, waits=waits)
-        return replace(reminder, schedule=schedule, rhythm=rhythm, tz=tz, asked=0)
+        follows = by_wall_clock(words, now, tz)
+        return replace(reminder, schedule=schedule, rhythm=rhythm, tz=tz, follows=follows, asked=0)
     if chain is not None and reminder.rhythm is None:
         raise UsageError("A chain needs the time between its questions.", next_step="Add every, such as --every 30m.")
     schedule = reminder.schedule if tz == reminder.tz else reminder.schedule.in_zone(tz)
@@ -243,4 +249,5 @@ def _timed(reminder: Reminder, when: Mapping[str, Any], now: Instant) -> Reminde
         schedule = schedule.limited(when.get("count"), until, now)
     asked = reminder.asked if chain is not None and reminder.asked < chain else 0
     rhythm = reminder.rhythm if chain is not None or waits else None
-    return replace(reminder, schedule=schedule, tz=tz, asked=asked, rhythm=rhythm)
+    follows = reminder.follows and "tz" not in when
+    return replace(reminder, schedule=schedule, tz=tz, follows=follows, asked=asked, rhythm=rhythm)

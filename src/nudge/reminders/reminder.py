@@ -291,6 +291,8 @@ class Reminder:
     schedule: AnySchedule = field(metadata=setting(_ScheduleKind()))
     tz: str = field(metadata=timing(ZoneName()))
     created_at: Instant = field(metadata=origin(Time()))
+    follows: bool = field(default=False, metadata=timing(Switch()))
+    """Whether it moves with the person to another zone: set in words of the wall clock, without a zone of its own."""
     name: str = field(
         default="",
         metadata=setting(

@@ -25,6 +25,7 @@ from nudge.reminders.changes import (
     moving,
     on_free_slot,
     pausing,
+    relocating,
     removing,
     restoring,
     resuming,
@@ -176,9 +177,16 @@ class Reminders:
     async def snooze(self, id_or_name: str, duration_us: int, now: Instant) -> Timed:
         return await self._changed(id_or_name, now, snoozing(Instant(now + duration_us), now))
 
-    async def move(self, id_or_name: str, schedule: AnySchedule, now: Instant) -> Timed:
+    async def move(self, id_or_name: str, schedule: AnySchedule, now: Instant, *, follows: bool | None = None) -> Timed:
         """Give it another schedule."""
-        return await self._changed(id_or_name, now, moving(schedule, now))
+        return await self._changed(id_or_name, now, moving(schedule, now, follows=follows))
+
+    async def relocate(self, agent: str, before: str, after: str, now: Instant) -> Sequence[Timed]:
+        """The person has moved from one zone to another. What was set by the wall clock keeps its time of day; the next
+        one first. Part of the caller's transaction."""
+        following = await self._store.reminders.following(agent, before)
+        moved = [await self._changed(one.id, now, relocating(after, now)) for one in following]
+        return sorted((one for one in moved if one.next_at is not None), key=lambda one: one.next_at or now)
 
     async def bring_back(self, earlier: Timed, now: Instant) -> Timed:
         """Bring it back to what it was, with its next time then."""

@@ -137,6 +137,10 @@ class ReminderTable:
         rows = await self._db.all("reminders_coming", {"agent": agent, "until": until, "limit": limit})
         return [_coming(row) for row in rows]
 
+    async def following(self, agent: str, tz: str) -> Sequence[Reminder]:
+        """Those in that zone that move with the person."""
+        return [_reminder(row) for row in await self._db.all("reminders_following", {"agent": agent, "tz": tz})]
+
     async def reserved(self, agent: str) -> Sequence[ComingReminder]:
         return [_coming(row) for row in await self._db.all("reminders_reserved", {"agent": agent})]
 

@@ -114,6 +114,21 @@ def schedule_from(
     return Rrule(with_limits(understood.dated_rrule, count, utc_stamp(until)), zone.key, now)
 
 
+def by_wall_clock(when: Mapping[str, Any], now: Instant, tz: str) -> bool:
+    """Whether the words name a time on the clock of the person's own zone, and so follow them to another one."""
+    if when.get("tz"):
+        return False
+    if "cron" in when:
+        return True
+    if "rrule" in when:
+        return not re.search(r"TZID=|DTSTART[^\n]*Z", when["rrule"], re.IGNORECASE)
+    if "at" not in when:
+        return False
+    if _ISO.fullmatch(when["at"].strip()):
+        return datetime.fromisoformat(when["at"].strip()).tzinfo is None
+    return understand(when["at"], now, zone_of(tz)).by_wall_clock
+
+
 def _exact(text: str, zone: ZoneInfo) -> Instant | None:
     if not _ISO.fullmatch(text.strip()):
         return None

@@ -19,6 +19,7 @@ from nudge.instants import (
     Instant,
     Moment,
     as_instant,
+    from_local,
     from_timedelta,
     parse_rfc3339,
     rfc3339,
@@ -78,6 +79,10 @@ class AnySchedule(ABC):
     def in_zone(self, tz: str) -> AnySchedule:
         """The same schedule on the clock of another zone: 9:00 stays 9:00. Without a zone it stays as it is."""
         return self
+
+    def moved_to(self, tz: str) -> AnySchedule:
+        """The same schedule for somebody who has moved to another zone."""
+        return self.in_zone(tz)
 
     def limited(self, count: int | None, until: Instant | None, now: Instant) -> AnySchedule:
         """The same schedule with another count or end; None keeps the one it has."""
@@ -216,6 +221,11 @@ class At(AnySchedule):
     def in_zone(self, tz: str) -> At:
         """Shown in another zone; the instant stays."""
         return replace(self, tz=tz)
+
+    def moved_to(self, tz: str) -> At:
+        """The same time on the clock of another zone."""
+        wall = to_datetime(self.instant, zone_of(self.tz or "UTC")).replace(tzinfo=None)
+        return At(from_local(wall, zone_of(tz)), tz)
 
     def shown_in(self, default: ZoneInfo) -> ZoneInfo:
         return zone_of(self.tz) if self.tz else default

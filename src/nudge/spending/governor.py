@@ -20,7 +20,19 @@ from nudge.backoff import Policy, SetbackError, persevere
 from nudge.clock import Clock
 from nudge.errors import BudgetExhaustedError, ModelUnavailableError, NotConfiguredError, StoreError, UsageError
 from nudge.instants import SECOND, Instant, Moment, as_instant
-from nudge.model import Model, ModelReply, ModelRequest, Opaque, Purpose, TextDelta, ToolResult, ToolUse
+from nudge.model import (
+    Block,
+    Model,
+    ModelReply,
+    ModelRequest,
+    Opaque,
+    Purpose,
+    TextDelta,
+    ToolResult,
+    ToolUse,
+    Turn,
+    words_of,
+)
 from nudge.queue.firing import Firing, Settlement
 from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn, SpendingDay
@@ -54,14 +66,32 @@ IMAGE_TOKENS = 5_000
 
 def input_bound(request: ModelRequest) -> int:
     """More tokens than the request's input has: about twice as many for English."""
-    texts = request.texts()
-    around = MESSAGE_TOKENS * (len(texts) + 1)
-    blocks = [block for turn in request.turns for block in turn.content]
-    calls = len(request.tools) + sum(isinstance(block, ToolUse | ToolResult) for block in blocks)
-    if request.schema is not None or calls:
-        around += TOOL_TOKENS + CALL_TOKENS * calls
-    images = sum(isinstance(block, Opaque) and block.type == "image" for block in blocks)
-    return around + IMAGE_TOKENS * images + sum(most_tokens(text) for text in texts)
+    calls = any(isinstance(block, ToolUse | ToolResult) for turn in request.turns for block in turn.content)
+    return frame_bound(request, calls=calls) + turns_bound(request.turns)
+
+
+def frame_bound(request: ModelRequest, *, calls: bool) -> int:
+    """The part of `input_bound` for everything but the turns: instructions, tools and the answer's form. `calls` says
+    that the turns have tool calls in them."""
+    texts = replace(request, turns=()).texts()
+    around = MESSAGE_TOKENS * (len(texts) + 1) + CALL_TOKENS * len(request.tools)
+    if request.schema is not None or request.tools or calls:
+        around += TOOL_TOKENS
+    return around + sum(most_tokens(text) for text in texts)
+
+
+def turns_bound(turns: Sequence[Turn]) -> int:
+    """The part of `input_bound` for turns. It adds up: of a growing conversation each turn is counted once."""
+    return sum(_block_bound(block) for turn in turns for block in turn.content)
+
+
+def _block_bound(block: Block) -> int:
+    around = MESSAGE_TOKENS
+    if isinstance(block, ToolUse | ToolResult):
+        around += CALL_TOKENS
+    elif isinstance(block, Opaque) and block.type == "image":
+        around += IMAGE_TOKENS
+    return around + most_tokens(words_of(block))
 
 
 class Spending:

@@ -21,6 +21,7 @@ PAGES = (
     ("/why", "Why"),
     ("/simulate", "Simulate"),
     ("/coach", "Coach"),
+    ("/agents", "Agents"),
 )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import webbrowser
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from nudge.daemon.listening import bound, is_loopback, listening
@@ -41,8 +42,10 @@ async def serve_web(
     port: int = PORT,
     names: tuple[str, ...] = (),
     open_browser: bool = False,
+    control: Path | None = None,
 ) -> int:
-    """Answer until a signal. `say` gets the link to come in with, and another one after each that was used."""
+    """Answer until a signal. `say` gets the link to come in with, and another one after each that was used. `control`
+    is the socket to ask, if it is not the daemon's."""
     if not is_loopback(host) and not names:
         raise UsageError(
             f"{host} can be reached from other machines.",
@@ -56,7 +59,7 @@ async def serve_web(
         loop.add_signal_handler(which, stop.set)
     visitors = Visitors(lambda token: say(f"{origin}/enter?token={token}"))
     hosts = own_hosts(host, listener.getsockname()[1], names)
-    app = web_app(home.socket, visitors, hosts, lambda query: simulated(home, query))
+    app = web_app(control or home.socket, visitors, hosts, lambda query: simulated(home, query))
     async with listening(app, listener, last_seconds=1, most=MOST_CONNECTIONS) as bound_at:
         origin = address.geturl() or bound_at
         link = f"{origin}/enter?token={visitors.new_link()}"

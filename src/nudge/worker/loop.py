@@ -33,7 +33,7 @@ from nudge.model import (
     user,
 )
 from nudge.progress.checkpoints import Checkpoints
-from nudge.progress.compaction import Message, message_tokens
+from nudge.progress.compaction import Message, begins_with, message_tokens
 from nudge.progress.extensions import Approver
 from nudge.progress.guard import AsyncGuard
 from nudge.progress.guard_holds import AsyncLedgerHolds
@@ -41,7 +41,7 @@ from nudge.progress.guard_values import CallRefused, GuardTuning
 from nudge.progress.injection import SEPARATOR, Nudge
 from nudge.progress.run_limits import BudgetEnforcementMode, RunLimits
 from nudge.progress.store import DENIED, Session, SessionStatus
-from nudge.spending.governor import Spending, input_bound
+from nudge.spending.governor import Spending, frame_bound, turns_bound
 from nudge.worker.session_rules import (
     CUT_OFF,
     NUDGE,
@@ -57,6 +57,7 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 USED_UP = "The budget of its run was used up."
+TOO_LITTLE = "What is left of the budget of its run does not pay for another call."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
 """Writes a checkpoint with the messages that the step added. Gives back the session to go on with."""
@@ -125,22 +126,34 @@ class Step:
     until: Instant | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A conversation: its turns, an estimate of their tokens, and a bound that they do not pass."""
+
+    turns: tuple[Turn, ...] = ()
+    tokens: int = 0
+    bound: int = 0
+
+    def with_more(self, messages: Sequence[Message]) -> Told:
+        turns = turns_of(messages)
+        return Told(self.turns + turns, self.tokens + message_tokens(messages), self.bound + turns_bound(turns))
+
+
 class History:
     """The messages of sessions as the model reads them. What was read for the last step is not read again."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[Sequence[Message], tuple[Turn, ...], int]] = {}
+        self._known: dict[str, tuple[Sequence[Message], Told]] = {}
 
-    def of(self, session: Session) -> tuple[tuple[Turn, ...], int]:
-        """The turns, and an estimate of their tokens."""
+    def of(self, session: Session) -> Told:
         messages = session.messages
-        before, turns, tokens = self._known.get(session.id, ((), (), 0))
-        if before and (len(before) > len(messages) or messages[len(before) - 1] is not before[-1]):
-            before, turns, tokens = (), (), 0
-        fresh = messages[len(before) :]
-        turns, tokens = turns + turns_of(fresh), tokens + message_tokens(fresh)
-        self._known[session.id] = (messages, turns, tokens)
-        return turns, tokens
+        before, told = self._known.get(session.id, ((), Told()))
+        if not begins_with(messages, before):
+            before, told = (), Told()
+        if len(messages) > len(before):
+            told = told.with_more(messages[len(before) :])
+        self._known[session.id] = (messages, told)
+        return told
 
     def forget(self, session: Session) -> None:
         self._known.pop(session.id, None)
@@ -173,6 +186,7 @@ class WorkLoop:
         self._tuning = tuning or GuardTuning()
         self._history = History()
         self._guards: dict[str, tuple[int, AsyncGuard]] = {}
+        self._frames: dict[tuple[tuple[Text, ...], tuple[str, ...]], int] = {}
 
     async def step(self, session: Session, write: Write, heard: Sequence[Message] = ()) -> Step:
         """Run the tools that the model asked for, or else ask the model. `heard` is what it has not heard yet."""
@@ -182,7 +196,7 @@ class WorkLoop:
 
     async def shortened(self, session: Session) -> Session | None:
         """The session with a summary in place of its older messages; None if its history is short enough."""
-        if self._history.of(session)[1] <= self._checkpoints.limit:
+        if self._history.of(session).tokens <= self._checkpoints.limit:
             return None
         shorter = await self._checkpoints.shortened(session, self._clock.now())
         if shorter is None:
@@ -215,7 +229,10 @@ class WorkLoop:
         tools = tuple(guard.offer(self._toolbox.offered(session)))
         request = self._request(session, turns_of(new), tools)
         call = await guard.before_call(
-            request.model, input_bound(request), request.max_tokens, starts_task=fresh and not session.parent
+            request.model,
+            self._bound(session, request, new),
+            request.max_tokens,
+            starts_task=fresh and not session.parent,
         )
         if isinstance(call, CallRefused):
             return await self._refused(session, guard, call, write)
@@ -261,7 +278,8 @@ class WorkLoop:
             return Step(await self._written(session, guard, [as_message(user(REPORT_NOW))], write))
         if not guard.closing and not call.permanent:  # calls in flight hold what is left of the day
             return Step(session, self._clock.now())
-        stopped = _ended(session, SessionStatus.STOPPED, session.report, call.reason)
+        reason = TOO_LITTLE if call.permanent else call.reason
+        stopped = _ended(session, SessionStatus.STOPPED, session.report, reason)
         return Step(await self._written(stopped, guard, (), write))
 
     async def _ask_for_more(self, session: Session, guard: AsyncGuard) -> None:
@@ -341,10 +359,17 @@ class WorkLoop:
             Purpose.WORK,
             model,
             (cached(self._instructions(session.agent)),),
-            _with_mark((*self._history.of(session)[0], *new)),
+            _with_mark((*self._history.of(session).turns, *new)),
             ANSWER_TOKENS,
             tools=tools,
         )
+
+    def _bound(self, session: Session, request: ModelRequest, new: Sequence[Message]) -> int:
+        """The bound of a request's input. What does not change from call to call is counted once."""
+        key = (request.system, tuple(tool.name for tool in request.tools))
+        if key not in self._frames:
+            self._frames = {key: frame_bound(request, calls=True)}
+        return self._frames[key] + self._history.of(session).bound + turns_bound(turns_of(new))
 
     def _guard(self, session: Session) -> AsyncGuard:
         """The guard of a session as its checkpoint has it. The one of the last step is taken if nothing has happened to

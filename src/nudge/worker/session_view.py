@@ -9,7 +9,7 @@ from typing import Any
 from nudge.instants import rfc3339
 from nudge.model import Role, Text, ToolResult, ToolUse, turn_from_json
 from nudge.progress.guard import AsyncGuard
-from nudge.progress.store import Session
+from nudge.progress.store import Session, SessionStatus
 from nudge.worker.session_rules import NUDGE, wanted_tools
 
 _LONGEST = 110
@@ -49,7 +49,9 @@ def now_doing(session: Session) -> str:
     """What the session does at this moment, as far as its checkpoint says."""
     if not session.status.is_open:
         return session.status.value
-    if session.status.value == "waiting":
+    if session.status is SessionStatus.QUEUED:
+        return "waiting for its turn"
+    if session.status is SessionStatus.WAITING:
         return "waiting for your answer"
     uses = wanted_tools(session)
     if not uses:

@@ -19,7 +19,7 @@ from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
 from nudge.worker.loop import RunOptions
 from nudge.worker.questions import Question, QuestionKind, checked_answer
-from nudge.worker.session_rules import COUNT, as_message, unanswered
+from nudge.worker.session_rules import COUNT, as_message, opened, unanswered
 from nudge.worker.store import WorkerStore
 
 KIND = "work"
@@ -27,6 +27,7 @@ KIND = "work"
 FEED = "work"
 WAIT_FOR_MONEY = (LETTERS, KIND)
 """The keys of timers that look again when there is money."""
+_MOST_QUEUED = 200
 PERSON = "person"
 """Who asked, if a report goes to the person's channel."""
 
@@ -92,12 +93,23 @@ class Sessions:
             await self.arrived(agent, task.priority, now)
         return session
 
+    async def queued(self, agent: str | None = None) -> list[Session]:
+        """Tasks that wait in an inbox for their turn, as the sessions that they will be."""
+        letters = await self._store.letters.recent(agent, limit=_MOST_QUEUED)
+        waiting = [one for one in letters if one.read_at is None and one.detail.get("session")]
+        found = [
+            replace(opened(one.agent, str(one.detail["session"]), one, one.created_at), status=SessionStatus.QUEUED)
+            for one in waiting
+        ]
+        return [one for one in found if await self._store.sessions.get(one.agent, one.id) is None]
+
     async def find(self, words: str) -> Session:
         """A session by its id, or by as much of it as is enough; by the name of its agent, the last one."""
-        found = await self._store.sessions.find(words)
+        found = [*await self._store.sessions.find(words)]
+        found += [one for one in await self.queued() if words and one.id.startswith(words)]
         exact = [one for one in found if one.id == words]
         if exact or len(found) == 1:
-            return (exact or list(found))[0]
+            return (exact or found)[0]
         if found:
             which = ", ".join(one.id for one in found[:5])
             raise UsageError(f"{words!r} could be several sessions: {which}.", next_step="Give more of the id.")
@@ -111,6 +123,8 @@ class Sessions:
         now = self._clock.now()
         async with self._store.transaction():
             there = await self._store.sessions.get(session.agent, session.id)
+            if there is None and session.status is SessionStatus.QUEUED:
+                there = session
             if there is None or not there.status.is_open:
                 raise UsageError(f"Session {session.id} has already ended.")
             for one in await self._store.sessions.family(session.agent, session.id):
@@ -129,7 +143,8 @@ class Sessions:
             there = await self._store.sessions.get(session.agent, session.id)
             if there is None or there.status.is_open:
                 raise UsageError(
-                    f"Session {session.id} is still open.", next_step=f"Run 'nudge session watch {session.id}'."
+                    f"Session {session.id} has not ended. It goes on while the daemon runs.",
+                    next_step=f"Start the daemon with 'nudge run', or run 'nudge session watch {session.id}'.",
                 )
             if await self._store.sessions.current(session.agent) is not None:
                 raise UsageError(f"{session.agent} works on something else now.", next_step="Wait until it is done.")

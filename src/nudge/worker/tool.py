@@ -20,20 +20,6 @@ from nudge.worker.workspace import Workspace
 MOST_TOKENS = 10_000
 
 
-@dataclass(slots=True)
-class Notes:
-    """What tools remember between calls. It goes into the session's checkpoint."""
-
-    plan: list[dict[str, str]] = field(default_factory=list)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"plan": self.plan}
-
-    @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Notes:
-        return cls([dict(step) for step in data.get("plan", ())])
-
-
 @dataclass(frozen=True, slots=True)
 class ToolContext:
     """What a call works with. `secrets` never appear in a result."""
@@ -43,7 +29,6 @@ class ToolContext:
     limits: Limits = field(default_factory=Limits)
     most_tokens: int = MOST_TOKENS
     secrets: tuple[str, ...] = ()
-    notes: Notes = field(default_factory=Notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +39,8 @@ class ToolOutput:
     is_error: bool = False
 
 
-class Tool(Protocol):
-    """`kind` decides the phase of the run. Tools that are `reads_only` change nothing: those of one turn may run side
-    by side, and they are offered when the budget is nearly used up."""
+class Described(Protocol):
+    """What a model is told of a tool. `kind` decides the phase of the run."""
 
     @property
     def name(self) -> str: ...
@@ -69,6 +53,11 @@ class Tool(Protocol):
 
     @property
     def kind(self) -> ToolKind: ...
+
+
+class Tool(Described, Protocol):
+    """A tool for the workspace. Those that are `reads_only` change nothing: those of one turn may run side by side, and
+    they are offered when the budget is nearly used up."""
 
     @property
     def reads_only(self) -> bool: ...
@@ -92,14 +81,9 @@ async def call(tool: Tool, args: Mapping[str, Any], context: ToolContext) -> Too
     return replace(output, text=cut(redact(output.text, context.secrets), context.most_tokens))
 
 
-def definition(tool: Tool) -> ToolDefinition:
+def definition(tool: Described) -> ToolDefinition:
     """The tool as a model is told of it."""
     return ToolDefinition(tool.name, tool.description, tool.schema)
-
-
-def kinds_of(tools: Iterable[Tool]) -> dict[str, ToolKind]:
-    """For the phase tracker and the guard."""
-    return {tool.name: tool.kind for tool in tools}
 
 
 def inputs(required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:

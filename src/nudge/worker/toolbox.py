@@ -14,27 +14,15 @@ from nudge.progress.tools import ToolKind
 from nudge.spending.lifecycle import AsleepError
 from nudge.worker.loop import Done
 from nudge.worker.sandbox import Sandbox
-from nudge.worker.tool import ToolContext, call, definition, mistakes
+from nudge.worker.tool import Described, ToolContext, call, definition, mistakes
 from nudge.worker.tools import TOOLS
 from nudge.worker.workspace import Workspace
 
 _CHANGING = (ToolKind.EDIT, ToolKind.RUN)
 
 
-class SessionTool(Protocol):
+class SessionTool(Described, Protocol):
     """A tool that needs to know who calls it. `stands_alone` as in `nudge.worker.loop.Toolbox`."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def schema(self) -> Mapping[str, Any]: ...
-
-    @property
-    def kind(self) -> ToolKind: ...
 
     @property
     def stands_alone(self) -> bool: ...
@@ -62,15 +50,11 @@ class WorkerTools:
     @property
     def kinds(self) -> dict[str, ToolKind]:
         """For the guard."""
-        kinds = {name: tool.kind for name, tool in TOOLS.items()}
-        return {**kinds, **{name: tool.kind for name, tool in self._more.items()}}
+        return {name: tool.kind for tools in (TOOLS, self._more) for name, tool in tools.items()}
 
     def offered(self, session: Session) -> Sequence[ToolDefinition]:
         more = [tool for tool in self._more.values() if tool.offered_to(session)]
-        return [
-            *(definition(tool) for tool in TOOLS.values()),
-            *(ToolDefinition(tool.name, tool.description, tool.schema) for tool in more),
-        ]
+        return [definition(tool) for tool in (*TOOLS.values(), *more)]
 
     def only_reads(self, name: str) -> bool:
         return name in TOOLS and TOOLS[name].reads_only

@@ -18,6 +18,7 @@ from nudge.channels.telegram.splitting import LIMIT, split
 from nudge.channels.telegram.updates import ALLOWED_UPDATES, Cursor, Refused
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, UsageError
 from nudge.queue.channel import REPEAT_MARK, Button, Capabilities, Channel, Inbound, Outbound, Receipt, Updates
+from nudge.queue.pairing import Pairs
 
 SEND_SECONDS = 30.0
 BUTTON_DATA_BYTES = 64
@@ -47,17 +48,36 @@ class TelegramChannel(Channel):
         api_base: str = PUBLIC_API,
         long_poll: float = LONG_POLL_SECONDS,
         stall_margin: float = STALL_MARGIN_SECONDS,
+        pairs: Pairs | None = None,
     ) -> None:
+        """`pairs` says which stranger becomes the person, by the code that they sent."""
         self._person = person
         self._outgoing = TelegramClient(token, api_base=api_base)
         self._polling = TelegramClient(token, api_base=api_base)
         self._bot = int(token.partition(":")[0])
+        self._pairs = pairs
         self._secret = hmac.new(token.encode(), b"webhook", "sha256").hexdigest()  # every worker knows the same
         everybody = frozenset({person, *allowed})
-        self._poller = Poller(self._polling, clock, everybody, long_poll=long_poll, margin=stall_margin)
+        self._poller = Poller(
+            self._polling,
+            clock,
+            everybody,
+            stranger=self._pair if pairs else None,
+            long_poll=long_poll,
+            margin=stall_margin,
+        )
 
     def __repr__(self) -> str:
         return f"TelegramChannel(person={self._person})"
+
+    async def _pair(self, user: int, words: str) -> bool:
+        """Whether this stranger is the person from now on."""
+        assert self._pairs is not None
+        if not await self._pairs.offer(words, str(user)):
+            return False
+        self._person = user
+        await self._pairs.accepted(str(user))
+        return True
 
     @property
     def refused(self) -> Counter[Refused]:
@@ -155,11 +175,14 @@ class TelegramChannel(Channel):
         await self._call("setMyCommands", {"commands": entries})
 
     async def check(self) -> str:
+        return f"@{await self.bot_name()} works and writes to {self._person}"
+
+    async def bot_name(self) -> str:
         """Ask which bot the token belongs to."""
         result = await self._call("getMe", {})
         if not isinstance(result, dict) or not isinstance(result.get("id"), int):
             raise ChannelUnavailableError("Telegram's answer is unreadable.")
-        return f"@{result.get('username') or result['id']} works and writes to {self._person}"
+        return str(result.get("username") or result["id"])
 
     async def close(self) -> None:
         await self._outgoing.close()
@@ -181,11 +204,12 @@ def telegram_channel(setup: Setup) -> TelegramChannel:
     if not allow:
         raise NotConfiguredError(
             "There is a Telegram token, but nobody may talk to the bot: telegram.allow in nudge.toml is empty.",
-            next_step="Ask @userinfobot for your numeric id and write 'allow = [ID]' under [telegram] in nudge.toml; "
-            "or run 'nudge run --terminal'.",
+            next_step="Run 'nudge pair' and send the code that it shows to your bot; or run 'nudge run --terminal'.",
         )
     api_base = setup.environment.get("TELEGRAM_API_BASE", "").strip() or PUBLIC_API
-    return TelegramChannel(token, person=allow[0], allowed=allow, clock=setup.clock, api_base=api_base)
+    return TelegramChannel(
+        token, person=allow[0], allowed=allow, clock=setup.clock, api_base=api_base, pairs=setup.pairs
+    )
 
 
 def _parts(text: str) -> list[RichText]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from nudge.backoff import Policy, RetryClock, delay
@@ -31,12 +32,14 @@ class Poller:
         clock: RetryClock,
         allowed: frozenset[int],
         *,
+        stranger: Callable[[int, str], Awaitable[bool]] | None = None,
         long_poll: float = LONG_POLL_SECONDS,
         margin: float = STALL_MARGIN_SECONDS,
     ) -> None:
         self._client = client
         self._clock = clock
         self._allowed = allowed
+        self._stranger = stranger
         self._long_poll = long_poll
         self._margin = margin
         self.refused: Counter[Refused] = Counter()
@@ -48,6 +51,9 @@ class Poller:
             return Updates((), str(cursor))
         batch = read_batch(result, cursor, self._allowed, self._clock.now())
         self.refused.update(batch.refused)
+        for user, words in batch.strangers:
+            if self._stranger is not None and await self._stranger(user, words):
+                self._allowed |= {user}
         if batch.cursor == cursor:
             # Polling on would bring the same updates again, at once and for ever.
             repeated = batch.refused[Refused.REPEATED]

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard
 
 from nudge.instants import SECOND, Instant
 from nudge.queue.channel import Inbound
+from nudge.queue.pairing import code_in
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query")
 QUIET_SECONDS = 6 * 86_400
@@ -96,6 +97,8 @@ class Batch:
     inbound: tuple[Inbound, ...]
     refused: Counter[Refused]
     cursor: Cursor
+    strangers: tuple[tuple[int, str], ...] = ()
+    """Who wrote in private without being allowed to, and what, if it may be a pairing code."""
 
 
 def read_batch(result: object, cursor: Cursor, allowed: frozenset[int], now: Instant) -> Batch:
@@ -109,7 +112,7 @@ def read_batch(result: object, cursor: Cursor, allowed: frozenset[int], now: Ins
             numbered[number] = update
         else:
             refused[Refused.MALFORMED] += 1
-    inbound = []
+    inbound, strangers = [], []
     position, seconds = cursor, now // SECOND
     for number in sorted(numbered):
         made = _made_at(numbered[number])
@@ -120,9 +123,22 @@ def read_batch(result: object, cursor: Cursor, allowed: frozenset[int], now: Ins
         read = read_update(numbered[number], allowed, now)
         if isinstance(read, Refused):
             refused[read] += 1
+            if read is Refused.NOT_ALLOWED and (stranger := _stranger(numbered[number])) is not None:
+                strangers.append(stranger)
         else:
             inbound.append(replace(read, cursor=str(position)))
-    return Batch(tuple(inbound), refused, position)
+    return Batch(tuple(inbound), refused, position, tuple(strangers))
+
+
+def _stranger(update: Mapping[str, Any]) -> tuple[int, str] | None:
+    """Somebody's own words in their private chat, if they could be a pairing code. Everything else of a stranger's is
+    dropped unread."""
+    message = update.get("message")
+    if not isinstance(message, dict) or any(sign in message for sign in _FORWARDED):
+        return None
+    user, text = message["from"]["id"], message.get("text")
+    alone = user == message["chat"]["id"] and message["from"].get("is_bot") is not True
+    return (user, text) if alone and isinstance(text, str) and code_in(text) is not None else None
 
 
 def read_update(update: Mapping[str, Any], allowed: frozenset[int], now: Instant) -> Inbound | Refused:

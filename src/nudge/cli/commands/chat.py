@@ -14,7 +14,8 @@ import sys
 import threading
 from typing import Any
 
-from nudge.channels.terminal_prompt import Prompt
+from nudge.channels.terminal import shown_message
+from nudge.channels.terminal_prompt import Prompt, completions
 from nudge.cli.context import Context
 from nudge.cli.render import note, shown
 from nudge.daemon.control_client import call
@@ -54,6 +55,7 @@ class _Client:
         if self._prompt.interactive:
             note("You are talking to the running coach. /help lists commands; /quit or Ctrl-D leaves.")
             call(self._socket, "POST", "/greet", {"again": True})
+            self._prompt.complete_with(self._completions)
         try:
             return self._talk() if self._prompt.interactive else self._pipe()
         finally:
@@ -66,6 +68,14 @@ class _Client:
                 raise self._lost
             self._say(line)
         return 0
+
+    def _completions(self, line: str) -> list[str]:
+        """What Tab offers; nothing if the daemon does not answer."""
+        try:
+            known = call(self._socket, "POST", "/names", {}, timeout=2.0)
+            return completions(line, known["commands"], known["names"])
+        except (NudgeError, LookupError, TypeError):
+            return []
 
     def _pipe(self) -> int:
         while (line := self._prompt.read()) is not None and line.strip().lower() not in _QUIT:
@@ -105,11 +115,10 @@ class _Client:
         """Print what came; whether more is on its way."""
         self._last = max(self._last, int(heard["last"]))
         for message in heard["messages"]:
-            first, *rest = str(message["text"]).splitlines() or [""]
-            clock = painted(str(message["at"])[11:16], Tone.INFO, self._colour)
-            lines = [f"{clock}  {first}", *(f"       {line}" for line in rest)]
+            text, clock = str(message["text"]), str(message["at"])[11:16]
             if message["buttons"]:
-                lines.append("       " + typed_buttons(message["buttons"]))
-            self._prompt.write(shown("\n".join(lines)) + "\n")
+                text += "\n" + typed_buttons(message["buttons"])
+            lines = shown_message(clock, text, self._prompt.width)
+            self._prompt.write(f"{painted(clock, Tone.INFO, self._colour)}{shown(lines[len(clock) :])}\n")
         self._prompt.flush()
         return bool(heard["busy"])

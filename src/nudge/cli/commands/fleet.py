@@ -328,6 +328,49 @@ def drain(args: argparse.Namespace) -> int:
     return 0
 
 
+def web_arguments(parser: argparse.ArgumentParser) -> None:
+    from nudge.cli.commands.web import arguments
+
+    arguments(parser)
+
+
+def web(args: argparse.Namespace) -> int:
+    """Show the web page of a fleet: all agents with search and paging, reminders, money and the rest. It reads and
+    writes PostgreSQL; workers hear of what you change.
+
+    nudge fleet web --open
+    """
+    import asyncio
+    import sys
+    import tempfile
+    from pathlib import Path
+
+    from nudge.daemon.looking import looking
+    from nudge.web.server import serve_web
+
+    config = Context(args).config
+
+    def say(link: str) -> None:
+        out(link)
+        sys.stdout.flush()
+
+    async def main() -> int:
+        with tempfile.TemporaryDirectory(prefix="nudge-web-") as folder:
+            control = Path(folder) / "control.sock"
+            async with looking(config, control):
+                return await serve_web(
+                    config.home,
+                    say,
+                    host=args.host,
+                    port=args.port,
+                    names=tuple(args.name),
+                    open_browser=args.open_browser,
+                    control=control,
+                )
+
+    return asyncio.run(main())
+
+
 def dev_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agents", type=number_from(1), default=1000, metavar="N", help="how many (default: 1000)")
     parser.add_argument("--workers", type=number_from(1), default=3, metavar="N", help="how many (default: 3)")

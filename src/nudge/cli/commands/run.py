@@ -7,9 +7,13 @@ nudge run --terminal     talk right here, with or without a token
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nudge.cli.context import Context
+from nudge.cli.render import note
+from nudge.errors import NudgeError
 
 if TYPE_CHECKING:
     from nudge.clock import Clock
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
     from nudge.spending.governor import Spending
     from nudge.stores.store import SqlStore
     from nudge.worker.commands import CommandRunner
+
+
+_START_TRIES = 300
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,11 +51,41 @@ def run(args: argparse.Namespace) -> int:
     config = context.config
     import asyncio
 
+    from nudge.channels import chosen
     from nudge.daemon.process import serve
+    from nudge.daemon.terminal_chat import Leaving
 
     doors = []
     if config.gateway.enabled:
         from nudge.gateway.run import beside_daemon
 
         doors.append(beside_daemon)
-    return asyncio.run(serve(config, terminal=args.terminal, doors=doors, runner_of=_runner))
+    environment = dict(os.environ)
+    leaving = Leaving(can_stay=args.terminal and chosen(config.channel.kind, config.environment) == "telegram")
+    leaving.can_stay = leaving.can_stay and bool(config.telegram.allow)
+    code = asyncio.run(serve(config, terminal=args.terminal, doors=doors, runner_of=_runner, leaving=leaving))
+    if leaving.stays and code == 0:
+        _stay(context, environment)
+    return code
+
+
+def _stay(context: Context, environment: Mapping[str, str]) -> None:
+    """Go on without a terminal, with the environment of this start: the keys have left ours."""
+    import subprocess
+    import sys
+    import time
+
+    from nudge.daemon.lock import holder_of
+
+    command = [sys.executable, "-m", "nudge.cli.main", "--home", str(context.home.path), "run"]
+    with (context.home.logs / "background.log").open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603  (this interpreter and our own module)
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env=environment
+        )
+    for _ in range(_START_TRIES):
+        if process.poll() is not None or holder_of(context.home) is not None:
+            break
+        time.sleep(0.1)
+    if process.poll() is not None:
+        raise NudgeError("It did not start.", next_step=f"See {context.home.logs / 'background.log'}.")
+    note(f"Running in the background, process {process.pid}. 'nudge chat' talks to it, 'nudge stop' ends it.")

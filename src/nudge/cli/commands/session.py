@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, full_time, how_many, note, out, out_json, table
 from nudge.cli.session_watch import Watch
 from nudge.clock import SystemClock
+from nudge.daemon.lock import holder_of
 from nudge.errors import NotFoundError
 from nudge.palette import LINES, painted
 from nudge.progress.store import Session
@@ -40,7 +43,8 @@ def list_(args: argparse.Namespace) -> int:
             found = await store.sessions.of_agent(args.agent, args.limit)
         else:
             found = await store.sessions.recent(args.limit)
-        return list(found), list(await store.questions.open(context.now))
+        queued = await sessions_of(context, store).queued(args.agent)
+        return [*queued, *found], list(await store.questions.open(context.now))
 
     sessions, questions = context.with_store(read)
     if args.json:
@@ -111,6 +115,8 @@ def watch(args: argparse.Namespace) -> int:
     """Follow a session until it ends. Ctrl-C stops watching; the session goes on."""
     context = Context(args)
     found = context.with_store(lambda store: sessions_of(context, store).find(args.session))
+    if found.status.is_open and holder_of(context.home) is None:
+        note("No daemon runs: it goes on with the next 'nudge run'.")
     return follow(context, found.agent, found.id, as_json=args.json)
 
 
@@ -136,16 +142,7 @@ def resume_arguments(parser: argparse.ArgumentParser) -> None:
 
 def resume(args: argparse.Namespace) -> int:
     """Go on with a session that was stopped, failed or cancelled, with a fresh run budget."""
-    context = Context(args)
-
-    async def work(store: SqlStore) -> Session:
-        sessions = sessions_of(context, store)
-        session = await sessions.find(args.session)
-        await sessions.resume(session)
-        return session
-
-    session = context.with_store(work)
-    runs = context.poke()
+    session, runs = _changed(args, Sessions.resume)
     note(f"Resumed {session.id}." if runs else f"Resumed {session.id}. It goes on with the next 'nudge run'.")
     return 0
 
@@ -156,18 +153,24 @@ def cancel_arguments(parser: argparse.ArgumentParser) -> None:
 
 def cancel(args: argparse.Namespace) -> int:
     """Cancel a session. What it did stays in its workspace."""
+    session, _ = _changed(args, Sessions.cancel)
+    note(f"Cancelled {session.id}: {session.last_task}")
+    return 0
+
+
+def _changed(
+    args: argparse.Namespace, change: Callable[[Sessions, Session], Coroutine[Any, Any, None]]
+) -> tuple[Session, bool]:
+    """The session that was named, changed, and whether a daemon heard of it."""
     context = Context(args)
 
     async def work(store: SqlStore) -> Session:
         sessions = sessions_of(context, store)
         session = await sessions.find(args.session)
-        await sessions.cancel(session)
+        await change(sessions, session)
         return session
 
-    session = context.with_store(work)
-    context.poke()
-    note(f"Cancelled {session.id}: {session.last_task}")
-    return 0
+    return context.with_store(work), context.poke()
 
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:

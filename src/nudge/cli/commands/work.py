@@ -6,7 +6,7 @@ nudge work "tidy up the docs" --detach         hand it to the running daemon
 nudge work --demo                              a scripted worker on a small broken project; no key needed
 
 With a daemon running it does the work and you watch; otherwise it is done here. Ctrl-C leaves the task as it is: it
-goes on with the next 'nudge run' or 'nudge session resume'.
+goes on with the next 'nudge run' or 'nudge work'.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 -- name: reminders_add
 INSERT INTO reminders (id, agent, name, message, description, priority, to_person, schedule, schedule_words, tz,
-    condition, late, chain, rhythm, allow_ping, reserve, critical, source, ref, spec, created_at, status, ended_reason,
+    follows, condition, late, chain, rhythm, allow_ping, reserve, critical, source, ref, spec, created_at, status, ended_reason,
     asked, fire_count, last_fired_at, acknowledged_at)
 VALUES (:id, :agent, :name, :message, :description, :priority, :to_person, :schedule, :schedule_words, :tz,
-    :condition, :late, :chain, :rhythm, :allow_ping, :reserve, :critical, :source, :ref, :spec, :created_at, :status,
+    :follows, :condition, :late, :chain, :rhythm, :allow_ping, :reserve, :critical, :source, :ref, :spec, :created_at, :status,
     :ended_reason, :asked, :fire_count, :last_fired_at, :acknowledged_at)
 ON CONFLICT (id) DO NOTHING
 
@@ -16,7 +16,7 @@ UPDATE reminders SET status = status WHERE id = :id
 
 -- name: reminders_save
 UPDATE reminders SET name = :name, message = :message, description = :description, priority = :priority,
-    to_person = :to_person, schedule = :schedule, schedule_words = :schedule_words, tz = :tz, condition = :condition,
+    to_person = :to_person, schedule = :schedule, schedule_words = :schedule_words, tz = :tz, follows = :follows, condition = :condition,
     late = :late, chain = :chain, rhythm = :rhythm, allow_ping = :allow_ping, reserve = :reserve, critical = :critical,
     ref = :ref, spec = :spec, status = :status, ended_reason = :ended_reason, asked = :asked,
     fire_count = :fire_count, last_fired_at = :last_fired_at, acknowledged_at = :acknowledged_at
@@ -72,6 +72,10 @@ ORDER BY created_at DESC, id
 SELECT r.*, t.due_at AS due_at, t.slot_at AS slot_at
 FROM timers t JOIN reminders r ON r.id = substr(t.key, 10)
 WHERE t.kind = 'reminder' AND t.agent = :agent AND t.due_at <= :until ORDER BY t.due_at, t.key LIMIT :limit
+
+-- name: reminders_following
+SELECT * FROM reminders
+WHERE agent = :agent AND follows = 1 AND tz = :tz AND status IN ('active', 'paused') ORDER BY id
 
 -- name: reminders_reserved
 SELECT r.*, t.due_at AS due_at, t.slot_at AS slot_at

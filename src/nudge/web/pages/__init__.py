@@ -14,6 +14,7 @@ Page = Callable[..., Awaitable[str]]
 
 def routes() -> dict[str, Page]:
     """Every page by its path."""
+    from nudge.web.pages.agents import agents_page
     from nudge.web.pages.attention import attention_page
     from nudge.web.pages.coach import coach_page
     from nudge.web.pages.money import money_page
@@ -24,6 +25,7 @@ def routes() -> dict[str, Page]:
 
     return {
         "/": now_page,
+        "/agents": agents_page,
         "/time": time_page,
         "/time/{key}": reminder_page,
         "/attention": attention_page,

@@ -31,6 +31,5 @@ class Plan:
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> ToolOutput:
         steps = [{"step": one["step"], "status": one.get("status", "pending")} for one in args["steps"]]
-        context.notes.plan = steps
         lines = [f"{_MARKS[one['status']]} {one['step']}" for one in steps]
         return ToolOutput("\n".join(lines) or "The plan is empty.")
