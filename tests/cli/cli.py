@@ -106,8 +106,9 @@ class Daemon:
     def wait_until_up(self) -> None:
         socket = Home.find(given=str(self.cli.home)).socket  # a command a hundred times a second would hold it up
         until(
-            lambda: self.process.poll() is not None
-            or (socket.exists() and self.cli("status", code=None).returncode == 0),
+            lambda: (
+                self.process.poll() is not None or (socket.exists() and self.cli("status", code=None).returncode == 0)
+            ),
             "the daemon is up",
         )
         if self.process.poll() is not None:
