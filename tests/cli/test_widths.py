@@ -144,10 +144,10 @@ def _fill(path: Path) -> None:
 
 
 def test_every_command_that_reads_is_here() -> None:
-    quiet = {"init", "run", "chat", "web", "stop", "work", "tui", "exec", "notify", "completion", "fleet"}
+    quiet = {"init", "run", "chat", "pair", "web", "stop", "work", "tui", "exec", "notify", "completion", "fleet"}
     acting = {"add", "edit", "remove", "pause", "resume", "complete", "snooze", "run", "export", "import", "watch"}
     acting |= {"cancel", "answer", "create", "verify", "restore", "reset", "top-up", "set", "hold", "settle", "record"}
-    acting |= {"ack", "nack", "token", "message", "busy", "idle"}
+    acting |= {"ack", "nack", "wake", "token", "message", "busy", "idle"}
     wanted = set()
     for word, entry in COMMANDS.items():
         if word in quiet:

@@ -37,19 +37,19 @@ def budget_lines(
     text = painted(status.text, tone_of(status.meter.colour), colour)
     lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
-        lines.append("What is left of today does not pay for another call.")
+        lines.append("Today's remaining budget does not cover another call.")
     again = "Its plan begins again" if status.by_plan else "Refreshes"
     lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
         if at is not None:
-            lines.append(f"{what} is used up {clock_time(at, zone, now)} at the present rate, {distance(at, now)}.")
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at, now)}.")
     return lines
 
 
 def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzinfo, now: Instant) -> list[str]:
     window = status.window
-    held = f", {format_money(status.held)} held for calls under way" if status.held else ""
+    held = f", {format_money(status.held)} held for running calls" if status.held else ""
     added = f", {format_money(status.topped_up)} of it topped up" if status.topped_up else ""
     lines = [
         "",
@@ -68,8 +68,8 @@ def totals_table(totals: Sequence[UsageTotal]) -> None:
     """Print what a window was spent on."""
     rows = []
     for total in totals:
-        unknown = "" if total.known_price else ", at the dearest known price"
-        assumed = f", {total.assumed} at the most they can have cost" if total.assumed else ""
+        unknown = "" if total.known_price else ", at the highest known price"
+        assumed = f", {total.assumed} at the maximum possible cost" if total.assumed else ""
         numbers = [f"{number:,}" for number in (total.calls, total.use.prompt, total.use.output)]
         rows.append([total.purpose, total.model, *numbers, f"{format_money(total.cost)}{unknown}{assumed}"])
     table(["PURPOSE", "MODEL", "CALLS", "IN", "OUT", "COST"], rows)

@@ -130,7 +130,7 @@ def warn_unjudged(reminder: Reminder, context: Context) -> None:
 
     agent = context.with_store(lambda store: store.agents.get(reminder.agent))
     if agent is not None and is_coach(context.home, agent):
-        note("  warning: no model is configured, so nobody can judge this condition, and it never fires.")
+        note("  warning: no model is configured, so this condition cannot be judged and never fires.")
         note("  next: set ANTHROPIC_API_KEY in .env, or use --condition with a command.")
 
 

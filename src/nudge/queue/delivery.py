@@ -1,6 +1,6 @@
 """Delivery: the outbox row is committed before the channel is called.
 
-What the person asked for is sent until the channel says yes, or until it is too late to be of use. While the channel is
+What the person asked for is sent until the channel says yes, or until it is too late to be useful. While the channel is
 away, the lane is paused: one message is tried at growing intervals, and the others wait behind it.
 
 Whether a message has arrived can be unknown: nudge stopped while it was being sent, or the channel's answer left it

@@ -137,7 +137,7 @@ class SpendingStatus:
 
     @property
     def text(self) -> str:
-        """The meter in words, with what is held for calls under way."""
+        """The meter in words, with what is held for running calls."""
         return self.meter.with_held(self.held)
 
     def public(self) -> dict[str, Any]:
@@ -281,7 +281,7 @@ class Budgets:
         return await self._store.ledger.days(agent, since)
 
     async def forecast(self, status: SpendingStatus, now: Instant) -> Forecast:
-        """When the agent's money is used up at the present rate."""
+        """When the agent's money is used up at this rate."""
         day_began = self.turn.start_of(self.turn.day_of(now))
         day_since = Instant(max(now - DAY_LOOKS_BACK, day_began, status.window_starts))
         window_since = Instant(max(now - WINDOW_LOOKS_BACK, status.window_starts))  # a young window has a whole day's

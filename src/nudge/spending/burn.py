@@ -26,7 +26,7 @@ CHRONIC_DAYS = 3
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the day and the window are used up at the present rate. None: not before they refresh, or nothing was spent
+    """When the day and the window are used up at this rate. None: not before they refresh, or nothing was spent
     lately."""
 
     day: Instant | None = None

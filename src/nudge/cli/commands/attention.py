@@ -66,7 +66,7 @@ def reset(args: argparse.Namespace) -> int:
         async with store.transaction():
             topics = topics_of(await store.welcomes.learned(args.agent))
             if args.topic and args.topic not in topics:
-                known = f"There is something about: {', '.join(topics)}." if topics else "Nothing was learned yet."
+                known = f"Known topics: {', '.join(topics)}." if topics else "Nothing learned yet."
                 raise NotFoundError(f"Nothing was learned about {args.topic!r}.", next_step=known)
             await store.welcomes.reset(args.agent, args.topic)
             if not args.topic:

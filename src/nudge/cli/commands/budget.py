@@ -118,8 +118,8 @@ def wake(args: argparse.Namespace) -> int:
 
 
 def set_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, without top-ups")
-    parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
+    parser.add_argument("--window", metavar="DOLLARS", help="this window's budget, without top-ups")
+    parser.add_argument("--renews", metavar="DATE", help="the day the next window begins")
     budget_text.arguments(parser)
 
 

@@ -97,7 +97,7 @@ def adopt_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_from(1),
         default=0,
         metavar="N",
-        help="how often all agents together may ask the model (default: without a limit)",
+        help="how often all agents together may call the model (default: no limit)",
     )
 
 

@@ -180,7 +180,7 @@ def _answer(args: argparse.Namespace, *, done: bool) -> int:
 
     if not context.with_store(write):
         raise NotFoundError(
-            f"{args.letter} is not yours any more: it is done already, or was taken again.",
+            f"{args.letter} is no longer yours: it is done, or somebody else took it.",
             next_step="Take the next one with 'nudge inbox AGENT --take'.",
         )
     note("Done." if done else "Given back.")
