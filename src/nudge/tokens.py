@@ -54,8 +54,8 @@ class TokenUse:
 
 
 def token_use(usage: object) -> TokenUse:
-    """The tokens of a usage as it came, object or JSON: our own, Anthropic's, or OpenAI's (chat completions and
-    responses).
+    """The tokens of a usage as it came, object or JSON: our own, Anthropic's, OpenAI's (chat completions and responses)
+    or Google's.
 
     Zero means zero. A count that a usage must have and does not raises UsageError, because an unread usage would be
     charged as nothing; one that cannot be true (no whole number, negative, beyond a billion) raises
@@ -84,6 +84,8 @@ def _use(usage: object) -> TokenUse:
         return _openai(usage, "input", "output")
     if _has(usage, "input_tokens"):
         return _anthropic(usage)
+    if _has(usage, "promptTokenCount"):
+        return _google(usage)
     if _has(usage, "input"):
         return TokenUse(
             _needed(usage, "input"),
@@ -126,6 +128,21 @@ def _openai(usage: object, read: str, written: str) -> TokenUse:
         output += reasoning
     return TokenUse(
         input=prompt - cached - stored, output=output, cache_read=cached, cache_write=stored, reasoning=reasoning
+    )
+
+
+def _google(usage: object) -> TokenUse:
+    """What was read from the cache is a part of the prompt; what its own tools read, and what it thought, stand beside.
+    A count of zero is left out."""
+    prompt, cached = _needed(usage, "promptTokenCount"), _count(usage, "cachedContentTokenCount")
+    if cached > prompt:
+        raise UnbelievableUsageError(f"The usage says that {cached} of {prompt} tokens were cached.")
+    thought = _count(usage, "thoughtsTokenCount")
+    return TokenUse(
+        input=prompt - cached + _count(usage, "toolUsePromptTokenCount"),
+        output=_count(usage, "candidatesTokenCount") + thought,
+        cache_read=cached,
+        reasoning=thought,
     )
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import SetQuiet, UpdateMemory
+from nudge.coach.conversation import parse_reply
 from nudge.coach.documents import DocumentTexts
 from nudge.coach.facts import CoachFacts, Purpose, Surroundings, Turn
 from nudge.coach.memory import Memory
 from nudge.coach.prompts import RULE, estimate, fence
-from nudge.coach.reply import parse_reply
 from nudge.coach.talk_prompt import REPLY_RULE, Talk, talk_prompt
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, MINUTE, Instant, parse_rfc3339

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.actions import UpdateMemory, apply_to_memory
+from nudge.coach.conversation import parse_reply
 from nudge.coach.documents import Document, DocumentTexts
 from nudge.coach.facts import CoachFacts, DueReminder, Purpose, Turn
 from nudge.coach.judgment import Action, parse_decision
 from nudge.coach.memory import parse_memory, set_recent_context
 from nudge.coach.prompts import Prompt, heartbeat_prompt
-from nudge.coach.reply import parse_reply
 from nudge.coach.rules import answer
 from nudge.coach.talk_prompt import Talk, talk_prompt
 from nudge.coach.targets import Targets

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.coach.review import (
+    AGAIN,
+    BACK,
     BLOCKS,
-    CONTINUE,
     FINISH_OR_SKIP,
+    PAUSED_BY_ITSELF,
     Effects,
     Event,
     Offer,
@@ -27,6 +29,7 @@ from nudge.coach.review import (
     questions,
     reads_as,
     start,
+    summary,
 )
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
@@ -103,35 +106,63 @@ def test_a_pause_waits_and_continues_where_it_was() -> None:
     [Said("what's the weather?"), Said("/goals"), Said("remind me to call at 5"), Said("It snows.", unrelated=True)],
     ids=["a question", "a command", "a reminder", "what a model calls unrelated"],
 )
-def test_other_talk_is_answered_and_then_the_review_is_offered(event: Said) -> None:
+def test_other_talk_is_answered_and_then_the_question_comes_again(event: Said) -> None:
     step = go(begin(2), event, minutes=5)
     assert not step.handled
-    assert step.replies == (CONTINUE,)
-    assert (step.review.index, step.review.offer) == (2, Offer.CONTINUE)
+    assert step.replies[0].startswith(BACK)
+    assert "3 of 9" in step.replies[0]
+    assert questions(GOALS)[2].text in step.replies[0]
+    answered = go(step.review, Said("Half done"), minutes=6)
+    assert (answered.review.index, answered.review.answers[-1]) == (3, "Half done")
 
 
 @pytest.mark.parametrize(
     ("text", "status", "index"),
     [
-        pytest.param("yes", Status.ASKING, 2, id="yes asks the question again"),
-        pytest.param("No", Status.PAUSED, 2, id="no pauses"),
+        pytest.param("yes", Status.ASKING, 3, id="yes is an answer"),
+        pytest.param("No", Status.ASKING, 3, id="so is no"),
         pytest.param("later!", Status.PAUSED, 2, id="later pauses"),
-        pytest.param("skip it", Status.SKIPPED, 2, id="skip ends it"),
-        pytest.param("It snows here", Status.PAUSED, 2, id="other talk leaves it"),
+        pytest.param("skip it", Status.ASKING, 3, id="skip passes on the question"),
+        pytest.param("stop", Status.SKIPPED, 2, id="stop ends it"),
+        pytest.param("It snows here", Status.ASKING, 3, id="any text is an answer"),
     ],
 )
-def test_the_answer_to_an_offer(text: str, status: Status, index: int) -> None:
-    offered = go(begin(2), Said("how are you?"), minutes=5).review
-    step = go(offered, Said(text), minutes=6)
+def test_what_follows_after_other_talk(text: str, status: Status, index: int) -> None:
+    aside = go(begin(2), Said("how are you?"), minutes=5).review
+    step = go(aside, Said(text), minutes=6)
     assert (step.review.status, step.review.index) == (status, index)
 
 
-def test_nobody_is_nagged() -> None:
-    review = go(begin(2), Said("how are you?"), minutes=5).review
-    for minutes in (6, 7, 8):
-        step = go(review, Said("It snows"), minutes=minutes)
-        assert (step.replies, step.handled) == ((), False)
+def test_at_the_third_message_about_something_else_it_pauses_and_says_so() -> None:
+    review = begin(2)
+    said = []
+    for minutes in (5, 6, 7, 8, 9):
+        step = go(review, Said("how are you?"), minutes=minutes)
+        assert not step.handled
+        said += [step.replies[0] if step.replies else ""]
         review = step.review
+    assert [one.partition("\n")[0] for one in said] == [BACK, BACK, PAUSED_BY_ITSELF, "", ""]
+    assert "3 of 9" in go(review, Said("continue"), minutes=10).replies[0]
+
+
+@pytest.mark.parametrize("status", [Status.SKIPPED, Status.INCOMPLETE])
+def test_a_second_review_in_a_week_goes_on_where_the_first_ended(status: Status) -> None:
+    ended = replace(begin(2), status=status)
+    step = start(ended.week, GOALS, SATURDAY, before=ended)
+    assert (step.review.index, step.review.answers, step.review.status) == (2, ended.answers, Status.ASKING)
+    assert "3 of 9" in step.replies[0]
+
+
+def test_a_second_review_after_the_first_is_done_is_kept_beside_it() -> None:
+    done = replace(begin(9), status=Status.DONE)
+    step = start(done.week, GOALS, SATURDAY, before=done)
+    assert (step.review.index, step.review.round) == (0, 2)
+    assert AGAIN in step.replies[0]
+    assert summary(step.review).startswith(f"{done.week} (review 2):")
+
+
+def test_a_review_of_another_week_begins_anew() -> None:
+    assert start("2026-W09", GOALS, SATURDAY, before=begin(2)).review == Review("2026-W09", GOALS[:3], SATURDAY)
 
 
 def test_the_next_day_it_is_offered_once() -> None:
@@ -148,7 +179,7 @@ def test_no_to_finish_or_skip_skips() -> None:
     assert go(offered, Said("no"), minutes=23 * 60 + 1).review.status is Status.SKIPPED
 
 
-def test_an_ignored_offer_of_today_is_made_again_tomorrow() -> None:
+def test_a_question_that_was_left_today_is_offered_again_tomorrow() -> None:
     review = go(begin(2), Said("how are you?"), minutes=5).review
     assert go(review, Said("It snows"), minutes=20 * 60).replies == (FINISH_OR_SKIP,)
 

@@ -74,9 +74,10 @@ def reviewed(*messages: str, down: bool = False) -> tuple[list[list[str]], dict[
 
 
 def test_what_happens_to_them_now_is_no_answer_and_is_answered() -> None:
-    (flooded, answered), _ = reviewed("the kitchen is flooded", "yes")
+    (flooded, answered), _ = reviewed("the kitchen is flooded", "I wrote every day")
     assert flooded[0].startswith("Oh no. Call the plumber first.")
-    assert "1 of 9" in answered[0]
+    assert "1 of 9" in flooded[0]
+    assert "2 of 9" in answered[0]
 
 
 def test_a_vague_answer_is_asked_back_about_once_and_both_parts_are_kept() -> None:

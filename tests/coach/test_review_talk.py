@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nudge.coach.review import CONTINUE, Status
+from nudge.coach.review import AGAIN, BACK, Status
 from nudge.instants import DAY, HOUR, Instant
 from nudge.model import Purpose
 from tests.coach.rig import Rig, Scripted, says
@@ -55,18 +55,81 @@ def test_nine_answers_rewrite_the_week_and_keep_a_summary(coach_everywhere: Any)
     assert {request.purpose for request in model.requests} == {Purpose.REVIEW}
 
 
-def test_other_talk_is_answered_and_the_review_offers_to_go_on(coach: Any) -> None:
+def test_other_talk_is_answered_and_the_question_comes_again(coach: Any) -> None:
     model = Scripted(says("Two degrees."), says("Still two."))
 
     async def scenario(rig: Rig) -> None:
         await rig.say("/review")
-        assert await rig.say("how cold is it?") == f"Two degrees.\n\n{CONTINUE}"
-        assert "1 of 9" in await rig.say("yes")
+        said = await rig.say("how cold is it?")
+        assert said.startswith(f"Two degrees.\n\n{BACK}")
+        assert "1 of 9" in said
         assert "2 of 9" in await rig.say("Wrote daily")
         assert "Paused after 1 of 9" in await rig.say("not now")
         assert "2 of 9" in await rig.say("/review")
 
     coach(scenario, model)
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ("cancel the stretch one", "Cancelled: stretch"),
+        ("what are my goals", "Finish the draft"),
+        ("what time is it", "12:"),
+        ("remind me to call bob friday 5pm", "call bob"),
+        ("move stretch to 4pm", "Moved: stretch"),
+    ],
+)
+def test_by_rules_something_else_is_done_and_the_question_comes_again(words: str, part: str, coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        rig.write("GOALS.md", GOALS)
+        await rig.say("/remind stretch every day at 3pm")
+        await rig.say("/review")
+        await rig.say("Wrote daily")
+        said = await rig.say(words)
+        assert part in said
+        assert "2 of 9" in said
+        assert "3 of 9" in await rig.say("I finished chapter two")
+
+    coach(scenario)
+
+
+@pytest.mark.parametrize("model", [False, True], ids=["by rules", "with a model"])
+def test_a_second_review_in_the_week_adds_and_overwrites_nothing(model: bool, coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        rig.write("GOALS.md", GOALS)
+        rig.write("MEMORY.md", MEMORY)
+        await rig.say("/review")
+        for answer in (*ANSWERS, "1. Submit the draft\n2. Call Mary"):
+            await rig.say(answer)
+        first = [line for line in rig.document("MEMORY.md").splitlines() if "2026-W08:" in line]
+        assert AGAIN in await rig.say("/review")
+        for answer in (*("skip" for _ in ANSWERS), "1. Run twice\n2. Sleep\n3. Call Mary"):
+            await rig.say(answer)
+        assert "1. Submit the draft\n2. Call Mary\n3. Run twice\n" in rig.document("GOALS.md")
+        memory = rig.document("MEMORY.md")
+        assert all(line in memory for line in first)
+        assert "2026-W08 (review 2):" in memory or model
+
+    coach(scenario, Scripted() if model else None)
+
+
+def test_a_review_that_was_stopped_goes_on_in_the_same_week(coach: Any) -> None:
+    async def scenario(rig: Rig) -> None:
+        rig.write("GOALS.md", GOALS)
+        rig.write("MEMORY.md", MEMORY)
+        await rig.say("/review")
+        await rig.say("Wrote daily")
+        await rig.say("stop")
+        assert "(skipped, 1 of 9) well: Wrote daily" in rig.document("MEMORY.md")
+        assert "2 of 9" in await rig.say("/review")
+        await rig.say("Slept late")
+        await rig.say("stop")
+        memory = rig.document("MEMORY.md")
+        assert memory.count("2026-W08") == 1
+        assert "(skipped, 2 of 9) well: Wrote daily; not: Slept late" in memory
+
+    coach(scenario)
 
 
 @pytest.mark.parametrize("words", ["focusing", "leave me alone", "20 more minutes"])
@@ -126,7 +189,7 @@ def test_a_message_after_the_day_finds_the_review_over(coach: Any) -> None:
 def test_a_forwarded_text_is_no_answer(coach: Any) -> None:
     async def scenario(rig: Rig) -> None:
         await rig.say("/review")
-        assert CONTINUE in await rig.say("skip", forwarded=True)
+        assert BACK in await rig.say("skip", forwarded=True)
         review = await rig.coach.facts.review("coach")
         assert review is not None
         assert (review.index, review.status) == (0, Status.ASKING)

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nudge.attention.bedtime import BedtimeTone
+from nudge.coach.answers import HELP, pick
 from nudge.coach.briefings import Briefing
+from nudge.coach.conversation import parse_reply
 from nudge.coach.facts import CoachFacts, CoachState, DueReminder, Purpose, Turn
 from nudge.coach.goals import parse_goals
 from nudge.coach.judgment import Action, parse_decision
-from nudge.coach.memory import parse_memory
-from nudge.coach.reply import parse_reply
+from nudge.coach.memory import parse_memory, recap
 from nudge.coach.rules import BEDTIME, answer
-from nudge.coach.small_talk import HELP, pick, recap
 from nudge.instants import DAY, HOUR, MINUTE, Instant, as_instant
 
 GOALS = parse_goals(
@@ -323,7 +323,7 @@ def test_commands_become_actions(text: str, actions: list[dict[str, Any]]) -> No
         pytest.param(
             "leave me alone",
             "Okay. I'll be quiet until you write again: no messages, no briefings, and your reminders wait. "
-            "Any word from you ends it.",
+            "Any word from you ends it. After a day I'll ask once whether to go on.",
             id="leave me alone",
         ),
         pytest.param("30 more min", "Sure. I'll check back in 30m.", id="a delay"),

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.small_talk import FINE, chat
+from nudge.coach.intents.talk import FINE
+from nudge.coach.small_talk import chat
 from tests.times import NOON
 
 

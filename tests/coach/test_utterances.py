@@ -167,7 +167,7 @@ def verdict(utterance: str, expected: str) -> str:
     return f"{kind}: {sorted(happened)} {said!r}"
 
 
-REFUSED = ("20 minutes: check the oven", "change bedtime to half past midnight")
+REFUSED = ("20 minutes: check the oven",)
 """Not understood yet, and not misread."""
 TRIED = [row for row in ALL if row[1] not in REFUSED]
 

@@ -23,6 +23,7 @@ from nudge.stores.store import SqlStore
 
 KEY = "sk-ant-fake-key-of-nobody"
 OPENAI_KEY = "sk-fake-key-of-nobody"
+GOOGLE_KEY = "AIza-fake-key-of-nobody"
 HEADERS = {"x-api-key": KEY, "anthropic-version": "2023-06-01"}
 MODEL = "claude-sonnet-5-5"
 PRICES = load_prices()
@@ -68,6 +69,7 @@ class Rig:
 async def gateway_on(
     anthropic: str = "",
     openai: str = "",
+    google: str = "",
     *,
     window: float = 3_000,
     agents: Sequence[str] = ("builder",),
@@ -84,7 +86,7 @@ async def gateway_on(
     for name in agents:
         await opened.agents.add(Agent(name, "worker", clock.now()))
     spending = Spending(opened, clock, prices=prices, plan=SpendingPlan.of(window), patience=patience)
-    addresses = {"anthropic": anthropic, "openai": openai}
+    addresses = {"anthropic": anthropic, "openai": openai, "google": google}
     upstreams = Upstreams({name: url for name, url in addresses.items() if url}, keys or {})
     gateway = Gateway(opened, spending, clock, prices=prices, upstreams=upstreams, options=options, **more)
     try:
@@ -96,4 +98,7 @@ async def gateway_on(
 
 def cost_of(served: Sequence[Mapping[str, Any]], prices: PriceTable = PRICES) -> int:
     """What a service bills for its answers."""
-    return sum(prices.cost(answer["model"], answer["usage"]) for answer in served)
+    return sum(
+        prices.cost(answer.get("model") or answer["modelVersion"], answer.get("usage") or answer["usageMetadata"])
+        for answer in served
+    )

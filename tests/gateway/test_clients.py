@@ -1,7 +1,7 @@
 """Real coding agents through the gateway: a session with tools finishes, and the ledger has what the service billed.
 
-'make test' installs Claude Code and Codex from npm, 'make clients' also opencode. Without them the tests say so and are
-skipped, unless NUDGE_CLIENTS=needed.
+'make test' installs Claude Code and Codex from npm, 'make clients' also opencode and Gemini. Without them the tests say
+so and are skipped, unless NUDGE_CLIENTS=needed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import pytest
 
 from nudge.gateway.app import GatewayOptions
 from nudge.gateway.repeats import Repeats
-from nudge.testing import FakeAnthropic, FakeResponses, Reply
-from tests.gateway.kit import KEY, MODEL, OPENAI_KEY, Rig, cost_of, gateway_on
+from nudge.testing import FakeAnthropic, FakeGoogle, FakeResponses, Reply
+from tests.gateway.kit import GOOGLE_KEY, KEY, MODEL, OPENAI_KEY, Rig, cost_of, gateway_on
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 CLIENTS = Path(__file__).parents[1] / "clients"
-MORE = ("opencode",)
+MORE = ("opencode", "gemini")
 TASK = "Run the two commands and tell me what they print."
 
 
@@ -136,18 +136,54 @@ async def opencode(rig: Rig, folder: Path) -> tuple[int, str]:
     )
 
 
+def gemini_answers(body: dict[str, Any]) -> Reply | str:
+    tools = [one["name"] for tool in body.get("tools", ()) for one in tool.get("functionDeclarations", ())]
+    if "run_shell_command" not in tools:
+        return "ok"
+    parts = [part for content in body["contents"] for part in content["parts"]]
+    results = [str(part["functionResponse"]) for part in parts if "functionResponse" in part]
+    if len(results) < 2:
+        command = f"printf 'number-%d' {21 + len(results)}"  # it refuses to run $(…)
+        return Reply("Let me see.", thinking="Hm. " * 40, tools=[("run_shell_command", {"command": command})])
+    assert "number-21" in results[0]
+    assert "number-22" in results[1]
+    return "They print number-21 and number-22."
+
+
+async def gemini(rig: Rig, folder: Path) -> tuple[int, str]:
+    (folder / ".gemini").mkdir()
+    settings = {
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": False},
+        "general": {"disableAutoUpdate": True},
+    }
+    (folder / ".gemini" / "settings.json").write_text(json.dumps(settings))
+    return await run(
+        folder,
+        program("gemini"),
+        *("-m", "gemini-2.5-flash", "--skip-trust", "--yolo", "-p", TASK),
+        GOOGLE_GEMINI_BASE_URL=f"{rig.base()}/runs/session-1",
+        GEMINI_API_KEY=GOOGLE_KEY,
+    )
+
+
 DRIVEN = [
     pytest.param(claude, id="Claude Code"),
     pytest.param(codex, id="Codex"),
     pytest.param(opencode, id="opencode"),
+    pytest.param(gemini, id="Gemini"),
 ]
 
 
 @pytest.mark.parametrize("client", DRIVEN)
 async def test_a_session_with_tools_finishes_and_costs_what_the_service_billed(client: Any, tmp_path: Path) -> None:
-    with FakeAnthropic(answer=claude_answers) as one, FakeResponses(answer=codex_answers) as other:
-        service = other if client is codex else one
-        async with gateway_on(one.url, other.base_url) as rig:
+    with (
+        FakeAnthropic(answer=claude_answers) as one,
+        FakeResponses(answer=codex_answers) as other,
+        FakeGoogle(answer=gemini_answers) as third,
+    ):
+        service = {codex: other, gemini: third}.get(client, one)
+        async with gateway_on(one.url, other.base_url, third.url) as rig:
             code, said = await client(rig, tmp_path)
             assert (code, "They print number-21 and number-22." in said) == (0, True), said
             assert len(service.served) >= 3
@@ -161,14 +197,14 @@ async def test_a_session_with_tools_finishes_and_costs_what_the_service_billed(c
 
 @pytest.mark.parametrize("client", DRIVEN)
 async def test_a_refusal_is_shown_at_once_and_not_hammered(client: Any, tmp_path: Path) -> None:
-    with FakeAnthropic() as one, FakeResponses() as other:
-        async with gateway_on(one.url, other.base_url, window=0) as rig:
+    with FakeAnthropic() as one, FakeResponses() as other, FakeGoogle() as third:
+        async with gateway_on(one.url, other.base_url, third.url, window=0) as rig:
             code, said = await client(rig, tmp_path)
             assert code != 0
             assert "nudge budget top-up" in said
             made = 2 if client is opencode else 1  # it asks for a title beside its answer
             assert [call.result for call in await rig.calls()] == ["refused"] * made
-            assert one.served == other.served == []
+            assert one.served == other.served == third.served == []
 
 
 async def test_claude_code_that_repeats_itself_is_stopped_with_the_reason(tmp_path: Path) -> None:

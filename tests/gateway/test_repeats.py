@@ -55,10 +55,20 @@ def responses(rounds: list[Round]) -> Body:
     return {"input": said}
 
 
+def google(rounds: list[Round]) -> Body:
+    said: list[Body] = [{"role": "user", "parts": [{"text": "Fix it."}]}]
+    for tool, argument, result in rounds:
+        said.append({"role": "model", "parts": [{"functionCall": {"name": tool, "args": {"command": argument}}}]})
+        response = {"id": f"{tool}_{len(said)}", "name": tool, "response": {"output": result}}
+        said.append({"role": "user", "parts": [{"functionResponse": response}]})
+    return {"contents": said}
+
+
 SHAPES = [
     pytest.param(Protocol.MESSAGES, messages, id="Anthropic's messages"),
     pytest.param(Protocol.CHAT, chat, id="OpenAI's chat"),
     pytest.param(Protocol.RESPONSES, responses, id="OpenAI's responses"),
+    pytest.param(Protocol.GOOGLE, google, id="Google's contents"),
 ]
 Shape = Callable[[list[Round]], Body]
 SAME: Round = ("Bash", "make", "no rule")
@@ -101,11 +111,13 @@ def test_after_a_restart_the_conversation_tells_the_same(protocol: Protocol, sha
         before.look("builder", "s1", protocol, shape([SAME] * count))
     whole = shape([SAME] * 5)
     assert after.look("builder", "s1", protocol, whole)[1] == before.look("builder", "s1", protocol, whole)[1]
+    moves = shape([("Bash", "job 7", f"{done} %") for done in range(0, 60, 10)])
+    assert not Watch().look("builder", "s1", protocol, moves)[1].is_loop
 
 
 def said_after(body: Body, text: str) -> Body:
     turns = next(iter(body.values()))
-    return {name: [*turns, {"role": "user", "content": text}] for name in body}
+    return {name: [*turns, {"role": "user", "content": text, "parts": [{"text": text}]}] for name in body}
 
 
 @pytest.mark.parametrize(("protocol", "shape"), SHAPES)

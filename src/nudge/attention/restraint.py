@@ -88,7 +88,9 @@ _AT = (
 )
 _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
     (RestraintKind.BACK, 0, (
-        "back", "i am -|all|now back -|now|again|at -|my|the -|desk|work",
+        "back", "-|i'm back at|from|in -|my|the|a desk|work|office|lunch|meeting|home|keyboard|class",
+        "meeting's|call's|class's|meetings|work's over|done|finished|ended",
+        "i am -|all|now back -|now|again|at -|my|the -|desk|work",
         "-|i'm not|no|longer -|longer busy|occupied -|anymore|now|any -|more",
         "-|i'm -|all free|available|around -|again|now|with -|the|my -|meeting|call|work|class",
         "-|the|my meeting|call|class|work|lecture|session|exam is|was|got "
@@ -121,7 +123,8 @@ _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
             "-|right|at|now|and|with -|now|the|work|it -|moment",
         "-|i'm -|currently|now|still|going|off -|into|to in|at|on|into|to a|an|the|class|work|my "
             "-|quick|long|team|video|phone|zoom|work|important -|phone {x}",
-        "-|i'm in class|session|conference|transit", "-|i'm in focus mode", "-|i'm heads down",
+        "-|i'm in class|session|conference|transit", "-|i'm in meetings|calls|classes|lectures|appointments -|all|now",
+        "-|i'm out|away|offline|unavailable -|and|so -|don't -|disturb -|me", "-|i'm in focus mode", "-|i'm heads down",
         "-|i need|have|want|got|must -|to focus|concentrate|work -|now|on|for -|this|work|a -|bit|while",
         "-|i can't|cant|cannot talk|chat|answer|reply|write -|now|right|at -|now",
         "-|i'm working -|so|and -|do|don't|dont -|not disturb -|me", "can't now", "cant now",

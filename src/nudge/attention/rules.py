@@ -160,6 +160,7 @@ class Candidate:
     about: str = ""
     claims_critical: bool = False
     latest: Moment | None = None
+    asks_to_go_on: bool = False
 
     @property
     def learned_as(self) -> str:
@@ -256,7 +257,7 @@ def decide(state: Attention, candidate: Candidate, now: Moment) -> Decision:
         return _held(candidate, Rule.QUIET_HOURS, end)
     if state.quiet_until is not None and at < (quiet_until := as_instant(state.quiet_until)):
         return _held(candidate, Rule.QUIET_MODE, quiet_until)
-    if state.left_alone:
+    if state.left_alone and not candidate.asks_to_go_on:
         return _held(candidate, Rule.LEFT_ALONE, Instant(at + LEFT_ALONE_RECHECK))
     if exact:
         return _FREE

@@ -27,13 +27,14 @@ from nudge.coach.fact_reader import LAST_BEDTIME, FactReader
 from nudge.coach.facts import CoachState, says_nothing
 from nudge.coach.judgment import LONGEST_MESSAGE
 from nudge.coach.messages import NOTHING_TO_SAY, Ping, Pings, fired, note_objection
+from nudge.coach.own_words import ASKED_TO_GO_ON, QUESTION, OpenQuestion
 from nudge.coach.person_reminders import BUTTONS
 from nudge.coach.prompts import briefing_prompt
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.store import CoachStore
 from nudge.coach.targets import Targets
 from nudge.errors import RetryableError
-from nudge.instants import HOUR, MINUTE, Instant, local_date
+from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, local_date
 from nudge.model import ModelRequest, Purpose, cached, user
 from nudge.queue.firing import Firing, Settlement
 from nudge.queue.outcomes import Result
@@ -44,6 +45,10 @@ KIND = "briefing"
 ANSWER_TOKENS = 500
 BEDTIME = "bedtime"
 """What a bedtime message is about, whatever its words."""
+GO_ON = (
+    "You asked me to leave you alone, and I have. Shall I write as usual again? Please answer yes or no. "
+    "Until you do, I stay quiet."
+)
 LOOK_AGAIN = 15 * MINUTE
 """While somebody who may still come back is away in the hours around bedtime."""
 
@@ -84,6 +89,9 @@ class Briefings:
             await self._bedtime(firing)
             return
         agent, now, slot = firing.timer.agent, firing.now, firing.timer.slot_at
+        if await self._left_alone_for_a_day(agent, now):
+            await self._ask_to_go_on(firing, kind)
+            return
         why_not = await self._why_not(agent, kind, slot, now)
         if why_not is not None:
             async with firing.settle() as settlement:
@@ -108,6 +116,28 @@ class Briefings:
                 ping = Ping(text, KIND, replace(candidate, about=text), f"The {PLANS[kind].title}.")
                 if await self._pings.send(settlement, ping, now):
                     await self._claim(agent, kind, slot, now)
+            if settlement.following is None:
+                await self._go_on(settlement, kind)
+
+    async def _left_alone_for_a_day(self, agent: str, now: Instant) -> bool:
+        """Whether they asked to be left alone a day ago or more, and were not asked since whether to go on."""
+        row = await self._store.attention.get(agent)
+        if row is None or not row.requests.left_alone or row.last_conversation is None:
+            return False
+        return now - row.last_conversation >= DAY and await self._store.records.get(agent, ASKED_TO_GO_ON) is None
+
+    async def _ask_to_go_on(self, firing: Firing, kind: Briefing) -> None:
+        """Instead of the briefing, once: shall I write again? Until there is an answer everything stays quiet."""
+        agent, now = firing.timer.agent, firing.now
+        asked = OpenQuestion(now // SECOND, now, ())
+        candidate = Candidate(Kind.BRIEFING, asked_by_person=True, due_at=firing.timer.slot_at, asks_to_go_on=True)
+        ping = Ping(GO_ON, KIND, candidate, "You asked to be left alone a day ago.", asked.buttons)
+        async with firing.settle() as settlement:
+            if await self._pings.send(settlement, ping, now):
+                await self._store.records.set(agent, QUESTION, asked)
+                await self._store.records.set(agent, ASKED_TO_GO_ON, now)
+                if not await self._told(agent, kind, firing.timer.slot_at, self._facts.targets(agent)):
+                    await self._claim(agent, kind, firing.timer.slot_at, now)
             if settlement.following is None:
                 await self._go_on(settlement, kind)
 

@@ -22,7 +22,8 @@ from nudge.coach.conversation import LEFT_OUT, turn_key
 from nudge.coach.documents import GOALS, without_comments
 from nudge.coach.explain import Explanation, explain
 from nudge.coach.housekeeping import SIGNAL_ASKED, activity_timer
-from nudge.coach.intents import Wish, read
+from nudge.coach.intents.reading import Wish, read
+from nudge.coach.intents.table import help_on
 from nudge.coach.person_reminders import is_nudge
 from nudge.coach.prompts import ago
 from nudge.coach.redact import DEFAULT
@@ -352,7 +353,7 @@ async def zone(coach: Coach, asked: Asked) -> str:
 
 
 async def show_help(coach: Coach, asked: Asked) -> str:
-    return help_text()
+    return help_on(asked.text) or help_text()
 
 
 async def start(coach: Coach, asked: Asked) -> str | None:
@@ -381,7 +382,7 @@ COMMANDS = (
     Command("budget", "how much of today's budget is left", budget),
     Command("ping-budget", "how many messages I may send unasked", ping_budget, "[capacity] [minutes]"),
     Command("ping", "silent activity signal, for your phone's automation", ping),
-    Command("help", "show this list", show_help),
+    Command("help", "show this list, or what to say about a subject", show_help, "[subject]"),
     Command("start", "say hello", start),
 )
 _BY_NAME = {command.name: command for command in COMMANDS}

@@ -6,23 +6,27 @@ the documents' new texts. A crash before it leaves the message waiting as it was
 
 from __future__ import annotations
 
+import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 from nudge.attention.gate import CARE
 from nudge.attention.restraint import next_wake, recognise
 from nudge.clock import Clock
-from nudge.coach.actions import RefusedAction, UpdateMemory, read_actions
+from nudge.coach.actions import Action, RefusedAction, UpdateMemory, confirm, explain, read_actions
 from nudge.coach.answering import RULES, Answering
+from nudge.coach.answers import WISH
 from nudge.coach.changes import ActionFailedError, Changes, Done
+from nudge.coach.documents import readable
 from nudge.coach.drafts import Drafts
 from nudge.coach.fact_reader import FactReader
-from nudge.coach.facts import CoachFacts
-from nudge.coach.intents import TALK, Talk, Wish
+from nudge.coach.facts import CoachFacts, says_nothing
+from nudge.coach.intents.reading import TALK, Talk, Wish
+from nudge.coach.memory import recap, shorten
 from nudge.coach.messages import Replies
 from nudge.coach.own_words import (
     QUESTION,
@@ -33,13 +37,13 @@ from nudge.coach.own_words import (
     weigh,
     yes_or_no,
 )
-from nudge.coach.reply import Reply, parse_reply
 from nudge.coach.review import Step
 from nudge.coach.review_talk import ReviewTalk
 from nudge.coach.rules import answer_to_trouble, in_trouble
-from nudge.coach.small_talk import WISH, chat, feedback, recap
+from nudge.coach.small_talk import chat, feedback, is_aside
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.talk_prompt import talk_prompt
+from nudge.coach.targets import Targets
 from nudge.coach.tools import OFFERED, Tools, ToolTurn
 from nudge.coach.wishes import Asking
 from nudge.errors import LostLeaseError, NudgeError, StoreError
@@ -49,7 +53,7 @@ from nudge.queue.agents import IDLE_SINCE
 from nudge.queue.firing import Firing, Handler, Settlement
 from nudge.queue.timers import Timer, talk_lane
 from nudge.redaction import redact
-from nudge.text import without_quotes
+from nudge.text import is_blank, without_quotes
 
 log = logging.getLogger("nudge.conversation")
 
@@ -58,6 +62,8 @@ ANSWER_TOKENS = 3_000
 GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
 SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
 LEFT_AS_IT_WAS = "Okay, I left it as it was."
+GOING_ON = "Good to hear from you. I write as usual again."
+STILL_QUIET = "Okay, I stay quiet, and I won't ask again. Any word from you ends it."
 ONLY_TEXT = "I can only read text so far. Could you type it?"
 LEFT_OUT = "(Part of your message looked like a key or a password, so I didn't keep it.)"
 
@@ -116,6 +122,53 @@ def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
     return turn
 
 
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A model's reply, read. `well_formed` is false where it was meant as JSON and is not; nothing of it is used."""
+
+    text: str
+    actions: tuple[Action, ...] = ()
+    refused: tuple[RefusedAction, ...] = ()
+    recent_context: str = ""
+    well_formed: bool = True
+    after_yes: tuple[Action, ...] = ()
+    """What waits for the person's yes."""
+    wishes: tuple[Wish, ...] = ()
+    """What the rules read in the person's words and only the store can do. A model has no such thing."""
+    in_trouble: bool = False
+    """Whether it answers words of self-harm or danger."""
+
+    def shown(self, now: Instant, targets: Targets, unchanged: Collection[Action] = ()) -> str:
+        """What the person reads: the reply, then what was done and what was not. `unchanged` are the actions that left
+        their document as it was."""
+        done = [confirm(action, now, targets, changed=action not in unchanged) for action in self.actions]
+        failed = [explain(refused) for refused in self.refused]
+        return "\n\n".join(part for part in (self.text, *done, *failed) if part)
+
+
+def parse_reply(answer: str | Mapping[str, Any], now: Instant, targets: Targets, *, forwarded: bool = False) -> Reply:
+    """The reply in an answer. The person is waiting, so plain words are taken as they are, without actions. Where the
+    message was somebody else's (`forwarded`) every action is refused: the person did not ask for it."""
+    data: object = answer
+    if isinstance(answer, str):
+        if not answer.lstrip().startswith("{"):
+            return Reply(answer.strip(), well_formed=not (is_blank(answer) or says_nothing(answer)))
+        try:
+            data = json.loads(answer)
+        except (ValueError, RecursionError):
+            return Reply("", well_formed=False)
+    if not isinstance(data, Mapping) or not isinstance(data.get("reply"), str):
+        return Reply("", well_formed=False)
+    asked = data.get("actions")
+    actions, refused = read_actions(asked, now, targets) if asked else ((), ())
+    if forwarded and (actions or refused):
+        actions, refused = (), (RefusedAction("?", "what you pass on is read and not obeyed"),)
+    context = data.get("recent_context")
+    text = "" if is_blank(data["reply"]) or says_nothing(data["reply"]) else data["reply"].strip()
+    summary = shorten(readable(context)) if isinstance(context, str) else ""
+    return Reply(text, actions, refused, summary, well_formed=bool(text or actions or refused))
+
+
 CarryOut = Callable[[Asking, Wish], Awaitable[str | None]]
 """Does what is wished; what to say, or None where that is said already."""
 
@@ -167,10 +220,10 @@ class ModelTalk:
         except Exception:
             log.exception("no answer for %s", agent)
             return Reply(SORRY)
-        wish = _wish(answer.content) if answer.model == RULES and not facts.forwarded else None
-        if wish is not None:
-            return Reply(str(answer.data["reply"]) if answer.data else "", wish=wish)
         reply = parse_reply(answer.content, facts.now, facts.targets, forwarded=facts.forwarded)
+        wishes = _wishes(answer.content) if answer.model == RULES and not facts.forwarded else ()
+        if wishes:
+            return replace(reply, wishes=wishes, well_formed=True)
         for turn in turns if answer.model != RULES else ():
             planned, refused = tuple(turn.actions), tuple(turn.refused)
             formed = reply.well_formed or bool(planned or refused)
@@ -200,10 +253,10 @@ class ModelTalk:
             self._drafts.end(agent)
 
 
-def _wish(content: Mapping[str, Any] | str) -> Wish | None:
-    """The wish in what the rules answered."""
+def _wishes(content: Mapping[str, Any] | str) -> tuple[Wish, ...]:
+    """The wishes in what the rules answered."""
     found = content.get(WISH) if isinstance(content, Mapping) else None
-    return Wish.from_json(found) if found else None
+    return tuple(Wish.from_json(one) for one in found or ())
 
 
 def _with_feedback(reply: Reply, facts: CoachFacts) -> Reply:
@@ -244,7 +297,8 @@ class Conversation:
         trouble = not heard.forwarded and in_trouble(without_quotes(heard.text))
         reply = self._care(facts) if trouble else await self._to_question(agent, heard, facts, now)
         if reply is None:
-            step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded)
+            aside = partial(is_aside, facts)
+            step = await self._review.hear(agent, heard.text, now, forwarded=heard.forwarded, aside=aside)
             reply = Reply("") if step is not None and step.handled else await self._reply(agent, heard, facts, now)
         await self._settle(firing, heard, facts, reply, step)
         self._talk.ended(agent)
@@ -259,7 +313,11 @@ class Conversation:
         asked = await self._store.records.get(agent, QUESTION)
         if asked is None or heard.forwarded or not asked.is_open(now):
             return None
-        match yes_or_no(heard.text):
+        said = yes_or_no(heard.text)
+        if asked.asks_to_go_on:
+            said = said if said is not None or not is_unsure(heard.text) else True
+            return None if said is None else Reply(GOING_ON if said else STILL_QUIET)
+        match said:
             case True:
                 return Reply("", asked.read(facts.targets))
             case False:
@@ -291,7 +349,7 @@ class Conversation:
         lost = "" if step is None else await self._review.settle(agent, step, now, said=heard.number)
         to_review = step is not None and step.handled
         parts = [] if to_review else [await self._carry_out(settlement, heard, facts, reply)]
-        told = reply.wish is not None and not any(parts)
+        told = bool(reply.wishes) and not any(parts)
         parts += [*step.replies, lost] if step is not None else []
         parts += [LEFT_OUT] if heard.hidden else []
         if reply.in_trouble:
@@ -332,9 +390,9 @@ class Conversation:
     async def _carry_out(self, settlement: Settlement, heard: Heard, facts: CoachFacts, reply: Reply) -> str:
         """Do what the reply asks for; what to say."""
         agent, now = settlement.timer.agent, settlement.now
-        if reply.wish is not None:
-            said = await self._wishes(Asking(agent, now, heard.number, heard.typed), reply.wish)
-            return "\n".join(part for part in (reply.text, said) if part)
+        if reply.wishes and not reply.actions:
+            said = [await self._wishes(Asking(agent, now, heard.number, heard.typed), wish) for wish in reply.wishes]
+            return "\n".join(part for part in (reply.text, *said) if part)
         done = Done()
         if reply.actions:
             done = await self._changes.carry_out(agent, reply.actions, now, said=heard.number)
@@ -344,4 +402,7 @@ class Conversation:
             settlement.feed("changed", f"Changed {name} in a conversation.")
         told = replace(reply, actions=done.actions, refused=(*reply.refused, *done.refused))
         shown = told.shown(facts.now, facts.targets, done.unchanged)
+        if reply.wishes:
+            rest = await self._carry_out(settlement, heard, facts, Reply("", wishes=reply.wishes))
+            return "\n\n".join(part for part in (shown, rest) if part)
         return shown or ("" if reply.after_yes else "I couldn't do that.")

@@ -11,8 +11,8 @@ from nudge.attention.gate import SELF_QUIET
 from nudge.coach.briefings import Briefing, night_of, period_key
 from nudge.coach.documents import MEMORY, DocumentTexts
 from nudge.coach.facts import PRESSED, CoachFacts, CoachState, DueReminder, Purpose, Surroundings, Told, Turn
-from nudge.coach.intents import ANSWER_WITHIN, Known, Talk
-from nudge.coach.intents import TALK as TALK_STATE
+from nudge.coach.intents.reading import ANSWER_WITHIN, Known, Talk
+from nudge.coach.intents.reading import TALK as TALK_STATE
 from nudge.coach.memory import Memory, parse_memory
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.review import COUNT, REVIEW, Review

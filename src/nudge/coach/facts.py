@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from nudge.coach.goals import Goals
-from nudge.coach.intents import Talk
+from nudge.coach.intents.reading import Talk
 from nudge.coach.memory import Memory
 from nudge.coach.targets import Targets
 from nudge.instants import HOUR, Instant, local_date

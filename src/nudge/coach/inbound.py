@@ -20,7 +20,7 @@ from nudge.coach.conversation import Heard
 from nudge.coach.messages import Replies
 from nudge.coach.onboarding import KIND as FIRST
 from nudge.coach.onboarding import ONBOARDING
-from nudge.coach.own_words import QUESTION
+from nudge.coach.own_words import ASKED_TO_GO_ON, QUESTION, yes_or_no
 from nudge.coach.person_reminders import Buttons
 from nudge.coach.review import REVIEW
 from nudge.coach.store import CoachStore, Saying
@@ -39,6 +39,8 @@ POSITION: Record[Position] = Record(
     lambda position: {"cursor": position.cursor, "recent": list(position.recent)},
 )
 """How far the updates of a channel are handled: one for each channel."""
+LEAVE_ME_ALONE = "leave me alone"
+"""What a no means to the question whether to write again."""
 FAILED = "Sorry, I couldn't read your last message. Please send it again; my log says what went wrong."
 
 
@@ -194,7 +196,11 @@ class Intake:
         if update.forwarded or (review is not None and review.hears(text)):
             await self._requests.wrote(agent, at, now)
         else:
-            before = await self._requests.heard(agent, text, at, now)
+            asked = await self._store.records.get(agent, QUESTION)
+            stay = asked is not None and asked.asks_to_go_on and asked.is_open(now) and yes_or_no(text) is False
+            before = await self._requests.heard(agent, LEAVE_ME_ALONE if stay else text, at, now)
+            if before is not None and not stay:
+                await self._store.records.delete(agent, ASKED_TO_GO_ON)
             if before is not None:
                 what = f"the pause you asked for (“{short(text)}”)"
                 await self._changes.remember(agent, Change(what, before=before, said=number))

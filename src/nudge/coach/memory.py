@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from nudge.coach.documents import Document, is_placeholder, one_line
 from nudge.coach.edits import append_to_section, replace_prose, replace_section_lines
 from nudge.coach.goals import Goal, lines_of
+from nudge.text import short
 
 PREFERENCES = "Preferences"
 GOES_BY = "Goes by"
@@ -126,8 +127,8 @@ def set_recent_context(text: str, summary: str) -> str:
 
 
 def add_review(text: str, summary: str) -> str:
-    """Return the document with the week's summary at the end of Weekly Reviews. A second one of the same week replaces
-    the first."""
+    """Return the document with the week's summary at the end of Weekly Reviews. The same review of
+    the same week, continued, replaces what was kept of it."""
     week = summary.partition(":")[0]
     kept = [line for line in lines_of(Document.parse(text), REVIEWS) if line.partition(":")[0] != week]
     return replace_section_lines(text, REVIEWS, [*kept, summary][-MOST_REVIEWS:])
@@ -207,3 +208,12 @@ def _date(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:
         return None
+
+
+def recap(before: str, said: str, today: date) -> str:
+    """Recent Context by rule: the last sentences of the one before, and what the person said now."""
+    if not said.strip():
+        return before
+    plain = short(said, 120).replace(".", ",").replace("!", ",").replace("?", ",").rstrip(" ,")
+    earlier = [part.rstrip(".") + "." for part in before.split(". ") if part][-4:]
+    return shorten(" ".join([*earlier, f"On {today.isoformat()} they said “{plain}”."]))

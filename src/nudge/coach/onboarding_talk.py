@@ -12,8 +12,8 @@ from nudge.attention.restraint import recognise
 from nudge.coach.changes import Changes
 from nudge.coach.conversation import Heard as Message
 from nudge.coach.fact_reader import FactReader
-from nudge.coach.intents import Talk
-from nudge.coach.intents import read as read_wish
+from nudge.coach.intents.reading import Talk, is_small_talk
+from nudge.coach.intents.reading import read as read_wish
 from nudge.coach.messages import Replies
 from nudge.coach.onboarding import (
     ASIDE,
@@ -33,7 +33,7 @@ from nudge.coach.onboarding import (
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.rules import in_trouble
-from nudge.coach.small_talk import is_small_talk, open_question
+from nudge.coach.small_talk import open_question
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets
 from nudge.instants import Instant, to_datetime

@@ -52,7 +52,7 @@ from nudge.durations import format_duration
 from nudge.errors import UsageError
 from nudge.instants import DAY, MINUTE, Instant, rfc3339, to_datetime
 from nudge.phrases import Understood, times_in
-from nudge.queue.records import Record, fields, moment, whole
+from nudge.queue.records import Record, fields, instant, moment, whole
 from nudge.reminders.reminder import Source
 from nudge.text import has_quotes, short, without_quotes
 
@@ -340,7 +340,8 @@ def _would(action: Action, now: Instant, targets: Targets) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OpenQuestion:
-    """What waits for the person's yes: the actions as they were asked for at `at`, after message `number`."""
+    """What waits for the person's yes: the actions as they were asked for at `at`, after message `number`. Without
+    actions the question is whether to write again, after "leave me alone"."""
 
     number: int
     at: Instant
@@ -353,6 +354,10 @@ class OpenQuestion:
         return now - self.at < ANSWER_WITHIN
 
     @property
+    def asks_to_go_on(self) -> bool:
+        return not self.actions
+
+    @property
     def buttons(self) -> tuple[tuple[str, str], ...]:
         return (("Yes", f"yes:{self.number}"), ("No", f"no:{self.number}"))
 
@@ -362,16 +367,20 @@ QUESTION: Record[OpenQuestion] = Record(
     lambda data: OpenQuestion(whole(data["number"]), moment(data["at"]), tuple(fields(one) for one in data["actions"])),
     lambda one: {"number": one.number, "at": one.at, "actions": [dict(action) for action in one.actions]},
 )
+ASKED_TO_GO_ON: Record[Instant] = instant("coach.asked-to-go-on")
+"""When the person was asked whether to write again. Once for each "leave me alone"."""
 ANSWER_WITHIN = DAY
 """A yes that comes later answers something else."""
 
 _UNSURE = re.compile(r"(?:ok|okay|k|hm+|maybe|fine|alright)[.! ]*", re.I)
 _YES = re.compile(
     r"(?:y|yes|yep|yeah|yup|sure|yes,? please|please do|do it|do that|go ahead|yes,? (?:do (?:it|that)|go ahead)"
-    r"|ok,? do it|confirm(?:ed)?)[.! ]*",
+    r"|ok,? do it|confirm(?:ed)?|(?:yes,? )?(?:go on|carry on|continue|write again))[.! ]*",
     re.I,
 )
-_NO = re.compile(r"(?:n|no|nope|nah|no,? (?:thanks|thank you)|don't|do not|leave it|cancel|stop)[.! ]*", re.I)
+_NO = re.compile(
+    r"(?:n|no|nope|nah|no,? (?:thanks|thank you)|(?:no,? )?not yet|don't|do not|leave it|cancel|stop)[.! ]*", re.I
+)
 
 
 def yes_or_no(text: str) -> bool | None:

@@ -21,12 +21,11 @@ from nudge.coach.document_writes import DocumentWrites, Edit
 from nudge.coach.documents import MEMORY, Document
 from nudge.coach.edits import replace_prose, replace_section_lines
 from nudge.coach.fact_reader import LOOK_BACK, TALK
-from nudge.coach.memory import CONTEXT, REVIEWS
+from nudge.coach.memory import CONTEXT, REVIEWS, recap
 from nudge.coach.outside import Redactor
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.review import REVIEW
-from nudge.coach.small_talk import recap
 from nudge.coach.store import CoachStore
 from nudge.errors import NotConfiguredError
 from nudge.instants import Instant, local_date

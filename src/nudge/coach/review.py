@@ -18,13 +18,18 @@ from nudge.instants import DAY, HOUR, Instant, local_date
 from nudge.queue.records import Record, moment, text, texts, whole
 from nudge.text import short
 
-CONTINUE = "Want to continue the review?"
+BACK = "Back to the review."
+PAUSED_BY_ITSELF = "I'll pause the review here. Say “continue” when you're ready."
+AGAIN = "You've looked back at this week already, so I'll add what you say now."
+GO_ON = "Let's go on with this week's review."
 FINISH_OR_SKIP = "Want to finish the review or skip it this week?"
 PATIENCE = DAY
 """After the last answer; exactly 24 hours later the review is over."""
 BREAK = 3 * HOUR
 """A message after midnight is the next day's only after such a break, not in the middle of a talk."""
 _LONGEST = 60
+_MOST_ASIDES = 3
+"""Messages about something else, one after the other, after which the review pauses."""
 
 _NODS = ("Noted.", "Thanks.", "Okay.", "Got it.")
 
@@ -43,7 +48,6 @@ class Offer(StrEnum):
     """What the person was last asked about the review itself."""
 
     NONE = "none"
-    CONTINUE = "continue"
     FINISH_OR_SKIP = "finish_or_skip"
 
 
@@ -51,7 +55,8 @@ class Offer(StrEnum):
 class Review:
     """One week's review. `index` is the question that waits for an answer; `goals` are the week's as it began;
     `touched_at` is when the person last answered or took it up again. `partial` is what they answered so far to a
-    question that was asked back about."""
+    question that was asked back about. `asides` counts the messages about something else since the last answer,
+    `round` how often this week was looked back at: a second review adds to the first."""
 
     week: str
     goals: tuple[str, ...]
@@ -61,6 +66,8 @@ class Review:
     answers: tuple[str, ...] = ()
     offer: Offer = Offer.NONE
     partial: str = ""
+    asides: int = 0
+    round: int = 1
 
     @property
     def in_progress(self) -> bool:
@@ -89,6 +96,8 @@ class Review:
             "answers": list(self.answers),
             "offer": self.offer.value,
             "partial": self.partial,
+            "asides": self.asides,
+            "round": self.round,
         }
 
     @classmethod
@@ -100,8 +109,10 @@ class Review:
             status=Status(data["status"]),
             index=whole(data["index"]),
             answers=texts(data["answers"]),
-            offer=Offer(data["offer"]),
+            offer=Offer(data["offer"]) if data["offer"] in list(Offer) else Offer.NONE,
             partial=text(data.get("partial", "")),
+            asides=whole(data.get("asides", 0)),
+            round=whole(data.get("round", 1)),
         )
 
 
@@ -138,10 +149,11 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What a step asks of the documents: This Week rewritten, a summary kept, the memory pruned and freed of lines that
-    contradict others."""
+    """What a step asks of the documents: This Week rewritten, or only added to, a summary kept, the memory pruned and
+    freed of lines that contradict others."""
 
     this_week: tuple[str, ...] = ()
+    adds: bool = False
     summary: str = ""
     prune: bool = False
     resolved: tuple[Resolved, ...] = ()
@@ -158,8 +170,9 @@ class Step:
     handled: bool = True
 
 
-def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "") -> Step:
-    """A new review with its first question. `opening` is the morning briefing where both come together.
+def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "", before: Review | None = None) -> Step:
+    """A review with its first question. `opening` is the morning briefing where both come together. `before` is the
+    last review: one of the same week that ended early goes on where it was, and one that is done is added to.
 
     >>> start("2026-W08", (), Instant(0)).replies[0].splitlines()[-1]
     'What went well this week, and what made it work?'
@@ -169,6 +182,11 @@ def start(week: str, goals: tuple[str, ...], now: Instant, opening: str = "") ->
         f"Time to look back at the week: {COUNT} short questions, at your pace. "
         "“skip” passes on one, “later” pauses, “stop” ends it."
     )
+    if before is not None and before.week == week and before.status is Status.DONE:
+        review, hello = replace(review, round=before.round + 1), AGAIN
+    elif before is not None and before.week == week and before.answers:
+        going_on = replace(before, status=Status.ASKING, offer=Offer.NONE, asides=0, touched_at=now)
+        review, hello = going_on, GO_ON
     return Step(review, ("\n\n".join(part for part in (opening, hello, ask(review)) if part),))
 
 
@@ -213,7 +231,8 @@ def summary(review: Review) -> str:
         if answer
     ]
     remark = "" if review.status is Status.DONE else f" ({review.status.value}, {len(review.answers)} of {COUNT})"
-    return f"{review.week}:{remark} {'; '.join(parts) or 'no answers'}"
+    week = review.week if review.round == 1 else f"{review.week} (review {review.round})"
+    return f"{week}:{remark} {'; '.join(parts) or 'no answers'}"
 
 
 def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
@@ -235,11 +254,21 @@ def _said(review: Review, event: Said, now: Instant, zone: tzinfo) -> Step:
         unrelated = reading is Reading.ELSEWHERE or review.status is Status.PAUSED or next_day or offered
     if not unrelated:
         return _answer(review, event.text, now, passed=reading is Reading.NEXT)
-    if review.offer is Offer.FINISH_OR_SKIP or (offered and not next_day):
+    if offered:
         return Step(replace(review, status=Status.PAUSED), handled=False)  # asked once; nobody is nagged
-    offer = Offer.FINISH_OR_SKIP if next_day else Offer.CONTINUE
-    words = FINISH_OR_SKIP if next_day else CONTINUE
-    return Step(replace(review, offer=offer), (words,), handled=False)
+    if next_day:
+        return Step(replace(review, offer=Offer.FINISH_OR_SKIP), (FINISH_OR_SKIP,), handled=False)
+    return _aside(review)
+
+
+def _aside(review: Review) -> Step:
+    """Something else is answered, and the open question comes again after it; at the third in a row it waits."""
+    if review.status is Status.PAUSED:
+        return Step(review, handled=False)
+    aside = replace(review, asides=review.asides + 1)
+    if aside.asides >= _MOST_ASIDES:
+        return Step(replace(aside, status=Status.PAUSED, asides=0), (PAUSED_BY_ITSELF,), handled=False)
+    return Step(aside, (f"{BACK}\n{ask(aside)}",), handled=False)
 
 
 def _answer(review: Review, text: str, now: Instant, *, passed: bool) -> Step:
@@ -253,17 +282,20 @@ def _answer(review: Review, text: str, now: Instant, *, passed: bool) -> Step:
         touched_at=now,
         offer=Offer.NONE,
         partial="",
+        asides=0,
     )
     if answered.index < COUNT:
         return Step(answered, (f"{_NODS[review.index % len(_NODS)]}\n\n{ask(answered)}",))
     done = replace(answered, status=Status.DONE)
     three = next_three(answer)
     lines = "".join(f"\n{number}. {goal}" for number, goal in enumerate(three, start=1))
-    closing = f"I've put these into This Week:{lines}" if three else "I've left This Week as it was."
+    adds = review.round > 1
+    put = "I've added these to This Week, as far as there was room" if adds else "I've put these into This Week"
+    closing = f"{put}:{lines}" if three else "I've left This Week as it was."
     return Step(
         done,
         (f"That's the review. {closing}\nThe summary is in my memory. Have a good week.",),
-        Effects(three, summary(done), prune=True),
+        Effects(three, adds, summary(done), prune=True),
     )
 
 
@@ -273,7 +305,7 @@ def _pause(review: Review) -> Step:
 
 
 def _resume(review: Review, now: Instant) -> Step:
-    resumed = replace(review, status=Status.ASKING, offer=Offer.NONE, touched_at=now)
+    resumed = replace(review, status=Status.ASKING, offer=Offer.NONE, touched_at=now, asides=0)
     return Step(resumed, (ask(resumed),))
 
 

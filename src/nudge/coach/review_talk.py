@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import replace
 
 from nudge.coach.actions import UpdateGoals, apply_to_goals
@@ -11,8 +12,8 @@ from nudge.coach.changes import Changes, keep_review
 from nudge.coach.document_writes import Edit
 from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.edits import remove_line
-from nudge.coach.goals import WEEK
-from nudge.coach.memory import add_review
+from nudge.coach.goals import MOST_GOALS, WEEK
+from nudge.coach.memory import add_review, same
 from nudge.coach.messages import Replies
 from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import PersonDocuments
@@ -77,7 +78,7 @@ class ReviewTalk:
         else:
             day = local_date(now, self._documents.targets(agent).zone)
             goals = tuple(goal.text for goal in self._documents.goals(agent).week)
-            step = start(week_of(day), goals, now, opening)
+            step = start(week_of(day), goals, now, opening, review)
             text = step.replies[0]
         await keep_review(self._store, agent, step.review)
         shown = await self._replies.post(agent, text, now, kind=kind, typed=typed)
@@ -96,13 +97,18 @@ class ReviewTalk:
         lost = await self.settle(agent, step, now)
         return "\n\n".join(part for part in (*step.replies, lost) if part) or "The review is over."
 
-    async def hear(self, agent: str, text: str, now: Instant, *, forwarded: bool) -> Step | None:
-        """What a message means for the review in progress; None if there is none. Nothing is written yet: `settle` does
-        that in the turn's transaction. Before the memory is pruned, its text goes into git if there is one."""
+    async def hear(
+        self, agent: str, text: str, now: Instant, *, forwarded: bool, aside: Callable[[], bool] = lambda: False
+    ) -> Step | None:
+        """What a message means for the review in progress; None if there is none. `aside` says whether
+        it is clearly about something else. Nothing is written yet: `settle` does that in the turn's transaction. Before
+        the memory is pruned, its text goes into git if there is one."""
         review = await self._store.records.get(agent, REVIEW)
         if review is None or not review.in_progress:
             return None
-        said = Said("(forwarded)", unrelated=True) if forwarded else Said(text)  # what it says is not the person's word
+        said = Said(text, unrelated=True if not review.hears(text) and aside() else None)
+        if forwarded:
+            said = Said("(forwarded)", unrelated=True)  # what it says is not the person's word
         led = await self._led(agent, review, said, now)
         step = led if isinstance(led, Step) else advance(review, led, now, self._documents.targets(agent).zone)
         if step.effects.prune:
@@ -183,7 +189,13 @@ class ReviewTalk:
             before = {name: await self._changes.read(agent, name) for name in (GOALS, MEMORY)}
             texts = dict(before)
             if effects.this_week:
-                texts[GOALS] = apply_to_goals(texts[GOALS], UpdateGoals(WEEK, effects.this_week))
+                week = effects.this_week
+                if effects.adds:
+                    there = [goal.line() for goal in self._documents.goals(agent).week]
+                    known = [goal.text for goal in self._documents.goals(agent).week]
+                    new = [line for line in week if not any(same(line, one) for one in known)]
+                    week = (*there, *new[: max(0, MOST_GOALS - len(there))])
+                texts[GOALS] = apply_to_goals(texts[GOALS], UpdateGoals(WEEK, week))
             if effects.summary:
                 texts[MEMORY] = add_review(texts[MEMORY], effects.summary)
             for one in effects.resolved:

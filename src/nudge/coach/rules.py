@@ -12,9 +12,11 @@ from zoneinfo import ZoneInfo
 
 from nudge.attention.bedtime import BedtimeTone
 from nudge.attention.preferences import forbids
+from nudge.coach.answers import WISH, pick
 from nudge.coach.briefings import Briefing, bedtime_nudge, bedtime_of, night_of
 from nudge.coach.facts import CoachFacts, Purpose
-from nudge.coach.small_talk import WISH, chat, pick, recap
+from nudge.coach.memory import recap
+from nudge.coach.small_talk import chat
 from nudge.coach.trouble import ALWAYS, CLAUSES, ELSEWHERE, EMERGENCY, LINES, NOT_MEANT, TROUBLE
 from nudge.coach.trouble import ANSWER as TROUBLE_ANSWER
 from nudge.instants import DAY, HOUR, MINUTE, Instant, to_datetime
@@ -95,7 +97,7 @@ def answer(facts: CoachFacts) -> dict[str, Any] | str:
             return {
                 "reply": reply,
                 "actions": [one for one in actions if one not in wishes],
-                WISH: wishes[0] if wishes else None,
+                WISH: wishes,
                 "recent_context": recap(facts.memory.recent_context, facts.text, facts.today),
             }
         case Purpose.BRIEFING:

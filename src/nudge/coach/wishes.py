@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from nudge.attention.preamble import ping_status
 from nudge.coach.actions import LONGEST_SNOOZE
 from nudge.coach.changes import Change
-from nudge.coach.intents import TALK, Known, Talk, Wish
+from nudge.coach.intents.reading import TALK, Known, Talk, Wish
 from nudge.coach.review import REVIEW
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import MINUTE, Instant, local_date, start_of_day, to_datetime, whole_seconds

@@ -6,7 +6,7 @@ The body goes on as it came. Only the number of its token limit is ever replaced
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -53,10 +53,11 @@ class Protocol(StrEnum):
     MESSAGES = "messages"
     CHAT = "chat"
     RESPONSES = "responses"
+    GOOGLE = "google"
 
     @property
     def provider(self) -> str:
-        return "anthropic" if self is Protocol.MESSAGES else "openai"
+        return _PROVIDERS[self]
 
     @property
     def limits(self) -> tuple[str, ...]:
@@ -64,10 +65,17 @@ class Protocol(StrEnum):
         return _LIMITS[self]
 
 
+_PROVIDERS = {
+    Protocol.MESSAGES: "anthropic",
+    Protocol.CHAT: "openai",
+    Protocol.RESPONSES: "openai",
+    Protocol.GOOGLE: "google",
+}
 _LIMITS = {
     Protocol.MESSAGES: ("max_tokens",),
     Protocol.CHAT: ("max_completion_tokens", "max_tokens"),
     Protocol.RESPONSES: ("max_output_tokens",),
+    Protocol.GOOGLE: ("maxOutputTokens",),
 }
 
 
@@ -98,7 +106,8 @@ class ModelCall:
 
     `max_tokens` and `least_tokens` count the output of all `choices` together. `hidden` says that the model may think
     without showing it. `opens` says that no answer stands in the conversation yet. `follows` is the id of a response
-    that the service kept; its length is not part of `input_bound`.
+    that the service kept; its length is not part of `input_bound`. Where there is no limit, `added` is how to write one
+    at `opening`, the beginning of an object.
     """
 
     protocol: Protocol
@@ -115,6 +124,8 @@ class ModelCall:
     follows: str = ""
     text: str = field(default="", repr=False)
     limits: tuple[Value, ...] = ()
+    opening: int = 0
+    added: str = ""
 
     def limited(self, max_tokens: int) -> bytes:
         """The body with its answers limited to that many tokens in all. What is limited enough stays as it came."""
@@ -123,8 +134,9 @@ class ModelCall:
         if not self.limits:
             if max_tokens >= self.max_tokens:
                 return text.encode()
-            opening = text.index("{") + 1
-            return f'{text[:opening]}"{self.protocol.limits[0]}": {each}, {text[opening:]}'.encode()
+            rest = text[self.opening :]
+            comma = "" if rest.lstrip(_SPACE).startswith("}") else ", "
+            return f"{text[: self.opening]}{self.added.format(each)}{comma}{rest}".encode()
         for limit in sorted(self.limits, key=lambda limit: limit.start, reverse=True):
             if limit.value > each:
                 text = f"{text[: limit.start]}{each}{text[limit.end :]}"
@@ -150,17 +162,17 @@ def call_of(protocol: Protocol, body: Body) -> ModelCall:
     stream = said.get("stream")
     if stream not in (None, True, False):
         raise BadCallError("stream: Input should be a boolean")
-    limits = tuple(_limit(name, fields[name]) for name in protocol.limits if said.get(name) is not None)
+    limits = tuple(limit_of(name, fields[name]) for name in protocol.limits if said.get(name) is not None)
     if not limits and protocol is Protocol.MESSAGES:
         raise BadCallError("max_tokens: Field required")
-    choices = _choices(said) if protocol is Protocol.CHAT else 1
+    choices = whole_from(fields.get("n"), "n", 1, 128) if protocol is Protocol.CHAT else 1
     each = max((limit.value for limit in limits), default=MOST_ANSWER)
     searches, server_tools = _server_tools(said)
     follows = said.get("previous_response_id") or ""
     kept = bool(said.get("conversation")) or bool(said.get("prompt"))
     around = MESSAGE_TOKENS + (TOOLS_TOKENS if said.get("tools") else 0)
     bound = around + SEARCH_TOKENS * server_tools + (MOST_HISTORY if kept else 0)
-    bound += sum(_tokens(said[name]) for name in _READ if name in said)
+    bound += sum(tokens_in(said[name], _binary) for name in _READ if name in said)
     return ModelCall(
         protocol=protocol,
         model=model,
@@ -176,6 +188,8 @@ def call_of(protocol: Protocol, body: Body) -> ModelCall:
         follows=follows if isinstance(follows, str) else "",
         text=text,
         limits=limits,
+        opening=text.index("{") + 1,
+        added=f'"{protocol.limits[0]}": {{}}',
     )
 
 
@@ -203,15 +217,20 @@ def read_body(body: bytes) -> Body:
         text = body.decode()
     except UnicodeDecodeError:
         raise BadCallError("The request body is not UTF-8") from None
+    return Body(text, fields_in(text, 0, len(text)))
+
+
+def fields_in(text: str, start: int, end: int) -> dict[str, Value]:
+    """The fields of the one object that stands in that part of a text."""
     try:
-        return Body(text, dict(_scan(text)))
+        return dict(_scan(text, start, end))
     except (ValueError, IndexError, RecursionError):
         raise BadCallError("The request body is not a JSON object") from None
 
 
-def _scan(text: str) -> Iterator[tuple[str, Value]]:
+def _scan(text: str, at: int, whole: int) -> Iterator[tuple[str, Value]]:
     seen: set[str] = set()
-    at = _skip(text, 0)
+    at = _skip(text, at)
     if text[at] != "{":
         raise ValueError
     at = _skip(text, at + 1)
@@ -231,7 +250,7 @@ def _scan(text: str) -> Iterator[tuple[str, Value]]:
         value, end = _DECODER.raw_decode(text, start)
         yield name, Value(value, start, end)
         at = _skip(text, end)
-    if _skip(text, at + 1) != len(text):
+    if _skip(text, at + 1) < whole:
         raise ValueError
 
 
@@ -241,19 +260,19 @@ def _skip(text: str, at: int) -> int:
     return at
 
 
-def _limit(name: str, found: Value) -> Value:
+def limit_of(name: str, found: Value) -> Value:
     if not is_whole(found.value) or found.value < 1:
         raise BadCallError(f"{name}: Input should be a whole number greater than or equal to 1")
     return found
 
 
-def _choices(said: Mapping[str, Any]) -> int:
-    choices = said.get("n")
-    if choices is None:
-        return 1
-    if not is_whole(choices) or not 1 <= choices <= 128:
-        raise BadCallError("n: Input should be a whole number from 1 to 128")
-    return int(choices)
+def whole_from(found: Value | None, name: str, least: int, most: int) -> int:
+    """The number in a field; the least if it is not there."""
+    if found is None or found.value is None:
+        return least
+    if not is_whole(found.value) or not least <= found.value <= most:
+        raise BadCallError(f"{name}: Input should be a whole number from {least} to {most}")
+    return int(found.value)
 
 
 def _thinking_budget(said: Mapping[str, Any], each: int) -> int:
@@ -304,18 +323,21 @@ def _has_answer(said: Mapping[str, Any]) -> bool:
     )
 
 
-def _tokens(value: Any) -> int:
-    """More tokens than a part of the body has. Images and documents count by what they are, not by their bytes."""
+def tokens_in(value: Any, binary: Callable[[Mapping[str, Any]], int | None]) -> int:
+    """More tokens than a part of the body has. Images and documents count by what they are, not by their bytes, as
+    `binary` says."""
     if isinstance(value, str):
         return most_tokens(value) + 1
     if isinstance(value, list):
-        return sum(_tokens(inner) for inner in value) + len(value)
+        return sum(tokens_in(inner, binary) for inner in value) + len(value)
     if isinstance(value, Mapping):
-        binary = _binary(value)
-        if binary is not None:
-            return binary
+        tokens = binary(value)
+        if tokens is not None:
+            return tokens
         around = MESSAGE_TOKENS if "role" in value else VALUE_TOKENS
-        return around + sum(most_tokens(name) + VALUE_TOKENS + _tokens(inner) for name, inner in value.items())
+        return around + sum(
+            most_tokens(name) + VALUE_TOKENS + tokens_in(inner, binary) for name, inner in value.items()
+        )
     return len(str(value)) if is_whole(value) or isinstance(value, float) else VALUE_TOKENS
 
 

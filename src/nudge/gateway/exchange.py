@@ -13,7 +13,7 @@ from nudge.gateway import tokens
 from nudge.gateway.calls import Protocol
 from nudge.gateway.payment import Payment
 from nudge.gateway.refusals import GatewayError, refusal_of, warnings
-from nudge.gateway.routes import Kind, Route, read_route
+from nudge.gateway.routes import KEY_HEADER, Kind, Route, read_route
 from nudge.gateway.upstream import TOKEN_HEADER, Answer, ServiceError, Unpacked, answer_headers
 from nudge.gateway.usage import BodyReader, StreamReader
 from nudge.queue.agents import Agent
@@ -28,7 +28,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-_ONCE = ("host", "content-length", "transfer-encoding", "authorization", "x-api-key", TOKEN_HEADER)
+_ONCE = ("host", "content-length", "transfer-encoding", "authorization", "x-api-key", KEY_HEADER, TOKEN_HEADER)
 """Headers that decide something. Twice, they could decide it differently here and at the service."""
 
 
@@ -115,14 +115,15 @@ class Exchange:
             raise GatewayError(
                 403,
                 f"nudge cannot count what {self._scope['method']} /{route.path} costs, so it does not pass.",
-                next_step="Use /v1/messages, /v1/chat/completions or /v1/responses.",
+                next_step="Use /v1/messages, /v1/chat/completions, /v1/responses or generateContent.",
             )
         return route
 
     async def _let_in(self, route: Route) -> None:
         """Find the agent that pays. A token in place of the provider's key means that ours is used."""
         options, store = self._gateway.options, self._gateway.store
-        key = self.headers.get("x-api-key") or self.headers.get("authorization", "").removeprefix("Bearer ")
+        bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
+        key = self.headers.get("x-api-key") or self.headers.get(KEY_HEADER) or bearer
         self._own_key = tokens.is_token(key)
         token = key if self._own_key else self.headers.get(TOKEN_HEADER, "")
         owner = None

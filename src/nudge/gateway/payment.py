@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from nudge.errors import NudgeError
-from nudge.gateway.calls import ModelCall, call_of, read_body
+from nudge.gateway.calls import ModelCall, Protocol, call_of, read_body
+from nudge.gateway.google import read_google
 from nudge.gateway.limits import Allowed
 from nudge.gateway.refusals import GatewayError, refusal_of
 from nudge.gateway.repeats import Conversation
@@ -40,7 +41,11 @@ class Payment:
         self._packed = exchange.headers.get("content-encoding", "")
         self._run = run_of(route, exchange.headers)
         parsed = read_body(self._unpacked())
-        self._call: ModelCall = call_of(route.protocol, parsed)
+        self._call: ModelCall = (
+            read_google(parsed, route.model, stream=route.stream)
+            if route.protocol is Protocol.GOOGLE
+            else call_of(route.protocol, parsed)
+        )
         self._row = LoggedCall(
             id=secrets.token_hex(12),
             agent=exchange.agent.name,

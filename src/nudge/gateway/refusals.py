@@ -30,8 +30,18 @@ _ANTHROPIC_TYPES = {
 }
 
 
-_FINAL = {Protocol.MESSAGES: 402, Protocol.CHAT: 402, Protocol.RESPONSES: 400}
+_FINAL = {Protocol.MESSAGES: 402, Protocol.CHAT: 402, Protocol.RESPONSES: 400, Protocol.GOOGLE: 402}
 """The status that the clients of a protocol take as the last word."""
+_NO_MONEY = {Protocol.MESSAGES: "billing_error", Protocol.GOOGLE: "FAILED_PRECONDITION"}
+_GOOGLE_TYPES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHENTICATED",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    408: "DEADLINE_EXCEEDED",
+    502: "UNAVAILABLE",
+    503: "UNAVAILABLE",
+}
 
 
 class GatewayError(NudgeError):
@@ -58,6 +68,8 @@ class Refusal:
     def body(self, protocol: Protocol) -> bytes:
         if protocol is Protocol.MESSAGES:
             told: dict[str, object] = {"type": "error", "error": {"type": self.type, "message": self.message}}
+        elif protocol is Protocol.GOOGLE:
+            told = {"error": {"code": self.status, "message": self.message, "status": self.type}}
         else:
             told = {"error": {"message": self.message, "type": self.type, "param": None, "code": self.type}}
         return json.dumps(told, ensure_ascii=False).encode()
@@ -87,7 +99,7 @@ def warnings(protocol: Protocol, day: SpendingDay, now: Instant, answered: Heade
     a warning. Codex shows a primary window in percent.
     """
     meter = day.meter
-    if protocol is Protocol.CHAT or not meter.reached(YELLOW_FROM):
+    if protocol in (Protocol.CHAT, Protocol.GOOGLE) or not meter.reached(YELLOW_FROM):
         return []
     prefix = b"anthropic-ratelimit-unified-" if protocol is Protocol.MESSAGES else b"x-codex-primary-"
     if any(name.lower().startswith(prefix) for name, _ in answered):
@@ -114,7 +126,7 @@ def refusal_of(error: NudgeError, protocol: Protocol, now: Instant) -> Refusal:
     """What a client is told about an error of ours."""
     words = redact(str(error))
     if isinstance(error, BudgetExhaustedError):
-        kind = "billing_error" if protocol is Protocol.MESSAGES else "insufficient_quota"
+        kind = _NO_MONEY.get(protocol, "insufficient_quota")
         return Refusal(_FINAL[protocol], words, kind, _seconds(error, now), "refused")
     if isinstance(error, RepeatsError):  # not money, and the same status: it is the one that clients do not repeat
         return Refusal(_FINAL[protocol], words, _type(400, protocol), result="repeats itself")
@@ -138,4 +150,6 @@ def _seconds(error: BudgetExhaustedError, now: Instant) -> int | None:
 def _type(status: int, protocol: Protocol) -> str:
     if protocol is Protocol.MESSAGES:
         return _ANTHROPIC_TYPES.get(status, "api_error")
+    if protocol is Protocol.GOOGLE:
+        return _GOOGLE_TYPES.get(status, "INVALID_ARGUMENT" if status < 500 else "INTERNAL")
     return "invalid_request_error" if status < 500 else "server_error"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -17,10 +17,10 @@ from nudge.errors import NudgeError
 from nudge.gateway.calls import Protocol
 from nudge.gateway.memory import Remembered
 from nudge.progress.loops import UNKNOWN, LoopAction, LoopDetector, LoopResult
+from nudge.progress.loops.signature import digest
 
 CONVERSATIONS = 1_000
 """How many are kept in mind; one that is forgotten is read again."""
-LONGEST_MARK = 200
 _STRICTNESS = tuple(LoopAction)
 _REMINDER = "<system-reminder>"
 """How Claude Code begins what it adds to a conversation by itself."""
@@ -43,13 +43,14 @@ class RepeatsError(NudgeError):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that has its result: what it brought, or the `error` with which it failed."""
+    """A call, and once it is `answered` its result: what it brought, or the `error` with which it failed."""
 
     id: str
     name: str
     args: object
     result: object = UNKNOWN
     error: object = None
+    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +61,9 @@ class Turn:
 
     @property
     def mark(self) -> str:
-        """What it is known by when it is sent again."""
-        return " ".join(call.id for call in self.calls)[:LONGEST_MARK]
+        """What it is known by when it is sent again. Ids alone will not do: some services number the calls of every
+        answer from 0, or not at all."""
+        return digest(json.dumps([(call.id, call.name, call.args) for call in self.calls], default=str))
 
 
 Asked = Mapping[str, tuple[str, object]]
@@ -79,7 +81,7 @@ def turns_of(protocol: Protocol, said: Mapping[str, Any], asked: Asked | None = 
     >>> [[(call.name, call.result) for call in turn.calls] for turn in turns]
     [[], [('make', 'done')]]
     """
-    reader = _Reader(dict(asked or {}))
+    reader = _Reader(asked or {})
     _READERS[protocol](reader, said)
     return reader.turns()
 
@@ -94,43 +96,40 @@ def calls_in_answer(output: object) -> dict[str, tuple[str, object]]:
 
 
 class _Reader:
-    """Puts calls and results together, in the order in which the model made the calls."""
+    """Puts calls and results together, in the order in which the model made the calls. A result belongs to the newest
+    call with its id that has none: ids may come again."""
 
-    def __init__(self, asked: dict[str, tuple[str, object]]) -> None:
-        self._asked: list[list[tuple[str, str, object]] | None] = []
-        self._results: dict[str, tuple[object, object]] = {}
+    def __init__(self, asked: Asked) -> None:
+        self._turns: list[list[ToolCall] | None] = []
+        self._waiting: dict[str, tuple[list[ToolCall], int]] = {}
         self._open = False
-        if asked:
-            self._asked.append([(one, name, args) for one, (name, args) in asked.items()])
+        self.calls([(one, name, args) for one, (name, args) in asked.items()])
 
     def calls(self, made: Sequence[tuple[str, str, object]], *, same_turn: bool = False) -> None:
         if not made:
             return
-        last = self._asked[-1] if self._asked else None
-        if same_turn and last is not None and self._open:
-            last.extend(made)
-        else:
-            self._asked.append(list(made))
+        last = self._turns[-1] if self._turns else None
+        if last is None or not (same_turn and self._open):
+            last = []
+            self._turns.append(last)
+        for call in made:
+            self._waiting[call[0]] = (last, len(last))
+            last.append(ToolCall(*call))
         self._open = True
 
     def result(self, call: str, result: object = UNKNOWN, error: object = None) -> None:
         self._open = False
-        self._results[call] = (result, error)
+        if call in self._waiting:
+            turn, place = self._waiting.pop(call)
+            turn[place] = replace(turn[place], result=result, error=error, answered=True)
 
     def person(self) -> None:
         self._open = False
-        self._asked.append(None)
+        self._turns.append(None)
 
     def turns(self) -> list[Turn]:
-        found = []
-        for made in self._asked:
-            if made is None:
-                found.append(Turn())
-                continue
-            calls = [ToolCall(*one, *self._results[one[0]]) for one in made if one[0] in self._results]
-            if calls:
-                found.append(Turn(tuple(calls)))
-        return found
+        told = [None if made is None else tuple(call for call in made if call.answered) for made in self._turns]
+        return [Turn(calls or ()) for calls in told if calls is None or calls]
 
 
 def _messages(reader: _Reader, said: Mapping[str, Any]) -> None:
@@ -177,11 +176,31 @@ def _responses(reader: _Reader, said: Mapping[str, Any]) -> None:
             reader.person()
 
 
+def _google(reader: _Reader, said: Mapping[str, Any]) -> None:
+    """Calls may have no ids here, also where their results have: these are in the order of the calls."""
+    asked: list[str] = []
+    for number, content in enumerate(_mappings(said.get("contents"))):
+        parts = _mappings(content.get("parts"))
+        calls = [call for part in parts if isinstance(call := part.get("functionCall"), Mapping)]
+        results = [one for part in parts if isinstance(one := part.get("functionResponse"), Mapping)]
+        if calls:
+            asked = [_text(call.get("id")) or f"{number}.{place}" for place, call in enumerate(calls)]
+            made = zip(asked, calls, strict=True)
+            reader.calls([(one, _text(call.get("name")), call.get("args")) for one, call in made])
+        for place, result in enumerate(results):
+            given = _text(result.get("id"))
+            known = given if given in asked else asked[place] if place < len(asked) else ""
+            reader.result(known, result.get("response"))
+        if content.get("role") != "model" and any(_is_said(_text(part.get("text"))) for part in parts):
+            reader.person()
+
+
 _RESPONSES_CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 _READERS: Mapping[Protocol, Callable[[_Reader, Mapping[str, Any]], None]] = {
     Protocol.MESSAGES: _messages,
     Protocol.CHAT: _chat,
     Protocol.RESPONSES: _responses,
+    Protocol.GOOGLE: _google,
 }
 
 

@@ -2,6 +2,7 @@
 
     /agents/NAME/v1/messages                 the agent is in the path
     /agents/NAME/runs/RUN/v1/messages        and a run too, as `nudge exec` sets it
+    /agents/NAME/v1beta/models/M:generateContent
     /v1/messages                             the agent is in the token
 
 What cannot cost money passes. Everything else is a model call that we know how to hold, or it is refused: a route that
@@ -18,6 +19,7 @@ from enum import StrEnum
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.gateway.calls import Protocol
+from nudge.gateway.google import google_call, is_free
 
 LONGEST_PATH = 1_000
 RUN_HEADER = "x-nudge-run"
@@ -37,6 +39,8 @@ _FREE_POSTS = re.compile(
     r"v1/messages/count_tokens|v1/responses/input_tokens|v1/responses/[^/]+/cancel|api/event_logging/batch"
 )
 _READS = ("GET", "HEAD")
+_GOOGLE = ("v1beta", "v1alpha")
+KEY_HEADER = "x-goog-api-key"
 
 _SESSION_HEADERS = (
     *(RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id"),
@@ -54,7 +58,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """`path` is what is asked of the service, without a slash in front. Without an `agent` a token has to name it."""
+    """`path` is what is asked of the service, without a slash in front. Without an `agent` a token has to name it.
+    `model` and `stream` are set where the path says them, as Google's do."""
 
     kind: Kind
     agent: str
@@ -62,6 +67,8 @@ class Route:
     path: str
     query: str
     protocol: Protocol
+    model: str = ""
+    stream: bool = False
 
 
 def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str, str]) -> Route:
@@ -82,16 +89,17 @@ def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str,
             run, segments = segments[1], segments[2:]
             if not _RUN.fullmatch(run):
                 raise UsageError(f"{run!r} cannot be a run's name.", next_step="Use letters, digits and dashes.")
-    if not segments or segments[0] not in ("v1", "api"):
+    if not segments or segments[0] not in ("v1", "api", *_GOOGLE):
         raise NotFoundError(
             "There is nothing at this address.",
-            next_step="Use /agents/NAME as the base URL for Anthropic, /agents/NAME/v1 for OpenAI.",
+            next_step="Use /agents/NAME as the base URL for Anthropic and Google, /agents/NAME/v1 for OpenAI.",
         )
     asked = query.decode("latin-1")
     if not _QUERY.fullmatch(asked):
         raise UsageError("The query of this address has invalid characters.")
     path = "/".join(segments)
-    return Route(_kind(method, path), agent, run, path, asked, _protocol(path, headers))
+    model, stream = google_call(path) or ("", False)
+    return Route(_kind(method, path), agent, run, path, asked, _protocol(path, headers), model, stream)
 
 
 def run_of(route: Route, headers: Mapping[str, str]) -> str:
@@ -129,9 +137,10 @@ def _segments(raw_path: bytes) -> list[str]:
 
 
 def _kind(method: str, path: str) -> Kind:
-    if method == "POST" and path in _CALLS:
+    if method == "POST" and (path in _CALLS or google_call(path)):
         return Kind.CALL
-    if method in _READS or method == "DELETE" or (method == "POST" and _FREE_POSTS.fullmatch(path)):
+    free = _FREE_POSTS.fullmatch(path) or is_free(path)
+    if method in _READS or method == "DELETE" or (method == "POST" and free):
         return Kind.FREE
     return Kind.UNCOUNTED
 
@@ -140,6 +149,8 @@ def _protocol(path: str, headers: Mapping[str, str]) -> Protocol:
     """Whose address this is. Some are the same with both providers; then the client's headers tell."""
     if path in _CALLS:
         return _CALLS[path]
+    if path.startswith(_GOOGLE) or google_call(path) or is_free(path) or KEY_HEADER in headers:
+        return Protocol.GOOGLE
     if path.startswith(("v1/messages", "api/")) or "anthropic-version" in headers or "x-api-key" in headers:
         return Protocol.MESSAGES
     return Protocol.RESPONSES

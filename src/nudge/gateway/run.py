@@ -23,7 +23,7 @@ from nudge.gateway.repeats import Repeats
 from nudge.gateway.routes import session_of
 from nudge.gateway.telemetry import observing
 from nudge.gateway.tokens import PREFIX
-from nudge.gateway.upstream import Upstreams, check_upstream
+from nudge.gateway.upstream import ADDRESSES, KEYS, Upstreams, check_upstream
 from nudge.home.config import Config, without_secrets
 from nudge.home.prices import load_prices
 from nudge.home.private_files import make_folder
@@ -87,9 +87,8 @@ async def gateway_of(
 ) -> AsyncIterator[str]:
     """The gateway of a home for as long as the block runs; gives its address."""
     section, environment = config.gateway, config.environment
-    names = {"anthropic": "ANTHROPIC", "openai": "OPENAI"}
-    told = {one: environment[f"{name}_BASE_URL"] for one, name in names.items() if f"{name}_BASE_URL" in environment}
-    keys = {one: environment[f"{name}_API_KEY"] for one, name in names.items() if f"{name}_API_KEY" in environment}
+    told = {provider: environment[name] for provider, name in ADDRESSES.items() if name in environment}
+    keys = {provider: environment[name] for provider, name in KEYS.items() if name in environment}
     own = options or (GatewayOptions() if is_loopback(section.host) else GatewayOptions(None, tokens_required=True))
     own = replace(own, repeats=RepeatsOf(config, clock))
     listener = listener or bound(section.host, section.port)
@@ -208,11 +207,10 @@ async def _budgeted(
     async with gateway_of(config, store, spending, clock, listener=listener, options=options, limit=limit) as address:
         base = f"{address}/agents/{wanted.agent}/runs/{run}"
         yield {
-            "ANTHROPIC_BASE_URL": base,
-            "OPENAI_BASE_URL": f"{base}/v1",
+            **{name: f"{base}/v1" if provider == "openai" else base for provider, name in ADDRESSES.items()},
             "NUDGE_AGENT": wanted.agent,
             "NUDGE_RUN": run,
-            **({"ANTHROPIC_API_KEY": token, "OPENAI_API_KEY": token} if wanted.own_key else {}),
+            **(dict.fromkeys(KEYS.values(), token) if wanted.own_key else {}),
         }
 
 

@@ -28,7 +28,7 @@ METRIC_SECONDS = 15.0
 LAST_SECONDS = 2.0
 """How long a collector may take for a batch, and so how long a gateway that stops waits for it."""
 
-_PROVIDERS = {"messages": "anthropic", "chat": "openai", "responses": "openai"}
+_PROVIDERS = {"messages": "anthropic", "chat": "openai", "responses": "openai", "google": "gcp.gemini"}
 _DURATIONS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
 _TOKENS = tuple(4**power for power in range(14))
 

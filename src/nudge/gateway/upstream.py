@@ -13,10 +13,17 @@ from yarl import URL
 
 from nudge.errors import NotConfiguredError
 from nudge.gateway.calls import Protocol
-from nudge.gateway.routes import RUN_HEADER, Route
+from nudge.gateway.routes import KEY_HEADER, RUN_HEADER, Route
 from nudge.tls import tls_context
 
-PROVIDERS = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
+PROVIDERS = {
+    "anthropic": "https://api.anthropic.com",
+    "openai": "https://api.openai.com/v1",
+    "google": "https://generativelanguage.googleapis.com",
+}
+ADDRESSES = {"anthropic": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL", "google": "GOOGLE_GEMINI_BASE_URL"}
+"""The variables in which programs look for the address of a provider."""
+KEYS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY", "google": "GEMINI_API_KEY"}
 TOKEN_HEADER = "x-nudge-token"  # noqa: S105
 CONNECT_SECONDS = 20.0
 SILENCE_SECONDS = 900.0
@@ -40,7 +47,7 @@ _HOP = {
     b"upgrade",
 }
 _OURS = {b"host", b"content-length", b"expect", RUN_HEADER.encode(), TOKEN_HEADER.encode()}
-_CREDENTIALS = {b"authorization", b"x-api-key"}
+_CREDENTIALS = {b"authorization", b"x-api-key", KEY_HEADER.encode()}
 _READABLE = ("gzip", "deflate", "identity")
 
 
@@ -139,11 +146,13 @@ class Upstreams:
     def _credential(self, protocol: Protocol) -> tuple[bytes, bytes]:
         key = self._keys.get(protocol.provider)
         if not key:
-            name = f"{protocol.provider.upper()}_API_KEY"
+            name = KEYS[protocol.provider]
             raise NotConfiguredError(
                 f"There is no key for {protocol.provider}.",
                 next_step=f"Put {name} into .env and start the gateway again.",
             )
+        if protocol is Protocol.GOOGLE:
+            return KEY_HEADER.encode(), key.encode()
         if protocol is Protocol.MESSAGES:
             return b"x-api-key", key.encode()
         return b"authorization", f"Bearer {key}".encode()
@@ -210,5 +219,5 @@ def check_upstream(address: str, own: str) -> None:
     if there.port == here.port and there.hostname in ("127.0.0.1", "localhost", "::1", here.hostname):
         raise NotConfiguredError(
             f"The gateway would call itself: its upstream is {address}.",
-            next_step="Unset ANTHROPIC_BASE_URL and OPENAI_BASE_URL, or set [gateway.upstreams] in nudge.toml.",
+            next_step=f"Unset {', '.join(ADDRESSES.values())}, or set [gateway.upstreams] in nudge.toml.",
         )

@@ -93,6 +93,7 @@ class BodyReader:
 
     def __init__(self, protocol: Protocol) -> None:
         self.told = Told()
+        self._protocol = protocol
         self._body = bytearray()
         self._too_large = False
 
@@ -104,8 +105,12 @@ class BodyReader:
         self.told.visible += len(data)
 
     def end(self) -> None:
-        answer = None if self._too_large else _json(bytes(self._body))
-        if answer is not None:
+        answer = None if self._too_large else _parsed(bytes(self._body))
+        if self._protocol is Protocol.GOOGLE:
+            for one in answer if isinstance(answer, list) else [answer]:  # a stream without events is one long list
+                if isinstance(one, Mapping):
+                    _google(self.told, one)
+        elif isinstance(answer, Mapping):
             self.told.usage = _mapping(answer.get("usage"))
             self.told.model = _text(answer.get("model"))
             self.told.response_id = _text(answer.get("id"))
@@ -205,7 +210,31 @@ def _responses(told: Told, event: Mapping[str, Any]) -> None:
         told.error = kind
 
 
-_READERS = {Protocol.MESSAGES: _messages, Protocol.CHAT: _chat, Protocol.RESPONSES: _responses}
+def _google(told: Told, event: Mapping[str, Any]) -> None:
+    """Every piece has the usage so far; it is that of the whole call once a piece says why the answer ends."""
+    told.model = _text(event.get("modelVersion")) or told.model
+    if (error := _mapping(event.get("error"))) is not None:
+        told.error = _text(error.get("message")) or "error"
+    candidates = event.get("candidates")
+    for candidate in candidates if isinstance(candidates, list) else ():
+        if isinstance(candidate, Mapping):
+            told.visible += _deltas((_mapping(candidate.get("content")) or {}).get("parts"))
+            told.finished = told.finished or candidate.get("finishReason") is not None
+    told.finished = told.finished or "promptFeedback" in event  # a prompt that is refused has no candidates
+    if (usage := _mapping(event.get("usageMetadata"))) is not None:
+        told.begun = usage
+        told.usage = usage if told.finished else None
+
+
+_READERS = {
+    Protocol.MESSAGES: _messages,
+    Protocol.CHAT: _chat,
+    Protocol.RESPONSES: _responses,
+    Protocol.GOOGLE: _google,
+}
+
+
+_NO_WORDS = ("type", "role", "signature", "thoughtSignature")
 
 
 def _deltas(delta: Any) -> int:
@@ -213,13 +242,17 @@ def _deltas(delta: Any) -> int:
     if isinstance(delta, str):
         return most_tokens(delta) if delta else 0
     if isinstance(delta, Mapping):
-        return sum(_deltas(value) for name, value in delta.items() if name not in ("type", "role", "signature"))
+        return sum(_deltas(value) for name, value in delta.items() if name not in _NO_WORDS)
     return sum(_deltas(value) for value in delta) if isinstance(delta, list) else 0
 
 
 def _json(data: bytes) -> Mapping[str, Any] | None:
+    return _mapping(_parsed(data))
+
+
+def _parsed(data: bytes) -> Any:
     try:
-        return _mapping(json.loads(data))
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
 

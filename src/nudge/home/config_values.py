@@ -251,7 +251,7 @@ def _address(value: Any) -> str:
 
 
 def _providers() -> Collection[str]:
-    return ("anthropic", "openai")
+    return ("anthropic", "openai", "google")
 
 
 def _purposes() -> Collection[str]:

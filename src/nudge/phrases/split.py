@@ -285,7 +285,10 @@ def _answer(question: Question, answer: str) -> Reading:
     """The option that an answer picks, by any of its words, or what it says itself."""
     said = {token.text for token in tokenize(answer)} - {"the", "at", "in", "on"}
     picked = [option for option in question.options if said and said <= {token.text for token in tokenize(option)}]
-    return read_any(picked[0] if len(picked) == 1 else answer)
+    try:
+        return read_any(picked[0] if len(picked) == 1 else answer)
+    except Unread as unread:
+        raise Refused(unread.why) from None  # it is no answer
 
 
 def _refuse_unclear(said: str, refused: Refused) -> None:

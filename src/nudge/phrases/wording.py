@@ -4,11 +4,12 @@
 
 A part is one word of several (`move|shift`), a word that may be missing (`-|the`), or a slot that takes one word or
 more (`{what}`). Case, punctuation, curly apostrophes and emoji count for nothing. One word of a row may be one slip of
-the keyboard away, unless what was typed is a word of its own.
+the keyboard away, unless what was typed is a word of its own. `content` says what words are about, whatever their form.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,42 +18,40 @@ from typing import Final, Generic, TypeVar
 from nudge.phrases.asking import words_of
 from nudge.text import one_slip
 
-MOST_WORDS: Final = 40
+MOST_WORDS: Final = 60
 _SHORTEST_SLIP: Final = 4
 """Letters of a word that may be misspelt on its own; shorter ones only in a longer row."""
 
 _OWN_WORDS: Final = frozenset(
     (
         "ahead", "alive", "alone", "aloud", "around", "ate", "bad", "bake", "ball", "band", "bare", "bark", "base",
-        "beak",
-        "bend", "bet", "bid", "bit", "black", "bone", "book", "born", "both", "bud", "bug", "bush", "bust", "but",
-        "bye",
-        "call", "came", "can", "cane", "care", "case", "cat", "clean", "code", "come", "cool", "cope", "core", "cost",
-        "could", "cut", "date", "day", "deal", "dear", "debug", "dine", "dome", "don", "door", "dose", "down", "dream",
-        "drip", "drop", "dry", "dune", "each", "end", "even", "fair", "fast", "fee", "feel", "feet", "few", "fill",
-        "find", "fit", "fix", "food", "foot", "for", "form", "fret", "from", "full", "fun", "gate", "get", "girl",
-        "give", "gold", "gone", "got", "had", "hat", "hate", "have", "heal", "heap", "hear", "heat", "held", "hell",
-        "hen", "here", "him", "his", "hit", "hold", "hole", "home", "hope", "horse", "hot", "house", "how", "huge",
-        "hurt", "is", "it", "job", "keep", "kelp", "kick", "kin", "king", "knee", "lack", "lane", "last", "late",
-        "lately", "latter", "leap", "lease", "left", "less", "let", "letter", "lift", "like", "line", "lint", "lion",
-        "list", "live", "lone", "long", "look", "loose", "lose", "lot", "loud", "love", "made", "mail", "main", "make",
-        "man", "many", "mat", "may", "meant", "meet", "men", "mind", "mine", "miss", "mode", "mood", "moon", "more",
-        "most", "mouse", "move", "much", "must", "mute", "name", "near", "neat", "need", "new", "news", "nine", "none",
-        "nose", "not", "note", "now", "off", "old", "one", "open", "our", "out", "over", "own", "pack", "page", "pain",
-        "part", "past", "pay", "peace", "piece", "pin", "pint", "place", "plane", "play", "pose", "post", "quit",
-        "quite", "race", "rack", "rain", "rate", "read", "real", "rest", "right", "ring", "road", "role", "room",
-        "rose", "run", "sad", "safe", "said", "sale", "same", "sat", "saw", "say", "scan", "sea", "seal", "seat",
-        "see", "seed", "sell", "send", "sent", "set", "shed", "ship", "shoe", "shop", "short", "shot", "should",
-        "show", "shy", "side", "sing", "sit", "site", "size", "skin", "skip", "sky", "slow", "snow", "soap", "sock",
-        "some", "son", "song", "soon", "sore", "sort", "spend", "spot", "star", "stay", "steal", "step", "still",
-        "stop", "store", "story", "such", "sun", "sure", "tack", "take", "tale", "talk", "tall", "task", "tell", "ten",
-        "test", "text", "than", "thank", "that", "them", "then", "there", "these", "they", "thin", "thing", "think",
-        "this", "those", "time", "tip", "tired", "tried", "tone", "took", "top", "toy", "tree", "trip", "try",
-        "tune", "turn", "two",
-        "undid", "use", "user", "very", "view", "wait", "wake", "walk", "wall", "want", "ward", "warm", "was", "wash",
-        "way", "ways", "weak", "wear", "week", "well", "went", "were", "what", "wheat", "wheel", "when", "where",
-        "while", "white", "who", "whole", "whose", "why", "wide", "wife", "will", "win", "wine", "wish", "with",
-        "woke", "won", "wood", "word", "work", "world", "worse", "would", "write", "wrote", "yes", "yet", "you", "your",
+        "beak", "bend", "bet", "bid", "bit", "black", "bone", "book", "born", "both", "bud", "bug", "bush", "bust",
+        "but", "bye", "call", "came", "can", "cane", "care", "case", "cat", "clean", "code", "come", "cool", "cope",
+        "core", "cost", "could", "cut", "date", "day", "deal", "dear", "debug", "dine", "dome", "don", "door", "dose",
+        "down", "dream", "drip", "drop", "dry", "dune", "each", "end", "even", "fair", "fast", "fee", "feel", "feet",
+        "few", "fill", "find", "fit", "fix", "food", "foot", "for", "form", "fret", "from", "full", "fun", "gate",
+        "get", "girl", "give", "goes", "gold", "gone", "got", "had", "hat", "hate", "have", "heal", "heap", "hear",
+        "heat", "held", "hell", "hen", "here", "him", "his", "hit", "hold", "hole", "home", "hope", "horse", "hot",
+        "house", "how", "huge", "hurt", "is", "it", "job", "keep", "kelp", "kick", "kin", "king", "knee", "lack",
+        "lane", "last", "late", "lately", "latter", "leap", "lease", "left", "less", "let", "letter", "lift", "like",
+        "line", "lint", "lion", "list", "live", "lone", "long", "look", "loose", "lose", "lot", "loud", "love",
+        "made", "mail", "main", "make", "man", "many", "mat", "may", "meant", "meet", "men", "mind", "mine", "miss",
+        "mode", "mood", "moon", "more", "most", "mouse", "move", "much", "must", "mute", "name", "near", "neat",
+        "need", "new", "news", "nine", "none", "nose", "not", "note", "now", "off", "old", "one", "open", "our",
+        "out", "over", "own", "pack", "page", "pain", "part", "past", "pay", "peace", "piece", "pin", "pint", "place",
+        "plane", "play", "pose", "post", "quit", "quite", "race", "rack", "rain", "rate", "read", "real", "rest",
+        "right", "ring", "road", "role", "room", "rose", "run", "sad", "safe", "said", "sale", "same", "sat", "saw",
+        "say", "scan", "sea", "seal", "seat", "see", "seed", "sell", "send", "sent", "set", "shed", "ship", "shoe",
+        "shop", "short", "shot", "should", "show", "shy", "side", "sing", "sit", "site", "size", "skin", "skip",
+        "sky", "slow", "snow", "soap", "sock", "some", "son", "song", "soon", "sore", "sort", "spend", "spot", "star",
+        "stay", "steal", "step", "still", "stop", "store", "story", "such", "sun", "sure", "tack", "take", "tale",
+        "talk", "tall", "task", "tell", "ten", "test", "text", "than", "thank", "that", "them", "then", "there",
+        "these", "they", "thin", "thing", "think", "this", "those", "time", "tip", "tired", "tone", "took", "top",
+        "toy", "tree", "tried", "trip", "try", "tune", "turn", "two", "undid", "use", "user", "very", "view", "wait",
+        "wake", "walk", "wall", "want", "ward", "warm", "was", "wash", "way", "ways", "weak", "wear", "week", "well",
+        "went", "were", "what", "wheat", "wheel", "when", "where", "while", "white", "who", "whole", "whose", "why",
+        "wide", "wife", "will", "win", "wine", "wish", "with", "woke", "won", "wood", "word", "work", "world",
+        "worse", "would", "write", "wrote", "yes", "yet", "you", "your",
     )
 )  # fmt: skip
 
@@ -74,7 +73,7 @@ class Row:
     needs: tuple[frozenset[str], ...]
 
 
-_SHORT: Final = {
+_TOGETHER: Final[dict[str, tuple[str, ...]]] = {
     f"{word}{mark}{end}": (word, full)
     for words, end, full in (
         ("what who when where how it that there here name time he she", "s", "is"),
@@ -89,7 +88,22 @@ _SHORT: Final = {
     for mark in ("'", "")
     if mark or f"{word}{end}" not in ("its", "heres", "ill", "id", "well", "were", "hes", "shes", "names", "times")
 }
-"""What is written together, as the two words it is."""
+_SHORT: Final[dict[str, tuple[str, ...]]] = {
+    **_TOGETHER,
+    "gimme": ("give", "me"),
+    "lemme": ("let", "me"),
+    "gotta": ("got", "to"),
+    "wanna": ("want", "to"),
+    "u": ("you",),
+    "ur": ("your",),
+    "dont": ("don't",),
+    "didnt": ("didn't",),
+    "doesnt": ("doesn't",),
+    "isnt": ("isn't",),
+    "havent": ("haven't",),
+    "wont": ("won't",),
+}
+"""What is written together or cut short, as the words it is."""
 
 
 @cache
@@ -101,7 +115,7 @@ def read_row(spec: str) -> Row:
             continue
         optional, words = "-" in one.split("|"), [word for word in one.split("|") if word != "-"]
         plain = frozenset(word for word in words if word not in _SHORT)
-        pair = (plain,) if plain else tuple(frozenset((word,)) for word in _SHORT[words[0]])
+        pair: tuple[frozenset[str], ...] = (plain,) if plain else tuple(frozenset((word,)) for word in _SHORT[words[0]])
         parts += [Part(part, optional=optional) for part in pair]
     return Row(tuple(parts), tuple(part.words for part in parts if not part.slot and not part.optional))
 
@@ -114,17 +128,25 @@ class Matched:
     slip: tuple[str, str] | None = None
 
 
+_DRAWN_OUT: Final = re.compile(r"([a-z])\1{2,}")
+"""Letters held down: "heyyy", "sooo"."""
+_POLITE_END: Final = re.compile(r"[\s,]+(?:please|pls|plz|thanks|thx|ty|thank you)$", re.IGNORECASE)
+
+
 class Sentence:
     """A message as words, with where they stand in it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         found = [
-            (part, word.start, word.end) for word in words_of(text) for part in _SHORT.get(word.text, (word.text,))
+            (part, word.start, word.end)
+            for word in words_of(text)
+            for part in _SHORT.get(word.text, (_DRAWN_OUT.sub(r"\1", word.text),))
         ]
         self._spans = [(start, end) for _, start, end in found[:MOST_WORDS]]
         self.words = [word for word, _, _ in found[:MOST_WORDS]]
         self.vocabulary = frozenset(self.words)
+        self.cut = len(found) > MOST_WORDS
 
     def __len__(self) -> int:
         return len(self.words)
@@ -133,7 +155,8 @@ class Sentence:
         """The text from one word up to another, as it was typed."""
         if start >= end:
             return ""
-        return self.text[self._spans[start][0] : self._spans[end - 1][1]].strip(' ,;:.!?"“”')
+        said = self.text[self._spans[start][0] : self._spans[end - 1][1]].strip(' ,;:.!?"“”')
+        return _POLITE_END.sub("", said) if end == len(self) else said
 
 
 T = TypeVar("T")
@@ -147,12 +170,15 @@ class Table(Generic[T]):
         self._words = frozenset(word for _, row in self._rows for part in row.parts for word in part.words)
 
     def read(self, text: str) -> Iterator[tuple[T, Matched]]:
-        """The ways to read a message, without the politeness around it: spelt right first, then with one slip."""
+        """The ways to read a message: as it stands, then without the politeness around it, then with one slip."""
         sentence = Sentence(text)
+        if sentence.cut:
+            return
         spans = cores(sentence)
-        for meaning, row in self._rows:
-            if not _lacks(row, sentence.vocabulary):
-                yield from ((meaning, found) for found in _matches(sentence, row, spans, {}))
+        for some in (spans[:1], spans[1:]):
+            for meaning, row in self._rows:
+                if not _lacks(row, sentence.vocabulary):
+                    yield from ((meaning, found) for found in _matches(sentence, row, some, {}))
         slips = {word: near for word in sentence.vocabulary if (near := self._near(word))}
         if slips:
             vocabulary = sentence.vocabulary.union(*slips.values())
@@ -160,11 +186,26 @@ class Table(Generic[T]):
                 if not _lacks(row, vocabulary):
                     yield from ((meaning, found) for found in _matches(sentence, row, spans, slips))
 
+    def exact(self, text: str) -> T | None:
+        """The meaning of a row without slots that takes the whole message, letter by letter."""
+        sentence = Sentence(text)
+        whole = [(0, len(sentence))]
+        for meaning, row in self._rows:
+            fits = not any(part.slot for part in row.parts) and not _lacks(row, sentence.vocabulary)
+            if fits and next(_matches(sentence, row, whole, {}), None) is not None:
+                return meaning
+        return None
+
     def _near(self, typed: str) -> frozenset[str]:
         """The words of the table that this may be a slip of."""
         if typed in self._words or typed in _OWN_WORDS or not typed.isalpha():
             return frozenset()
         return frozenset(word for word in self._words if len(word) > 2 and one_slip(typed, word))
+
+
+def is_own_word(typed: str) -> bool:
+    """Whether it is a word that is never taken for a slip, nor for a name."""
+    return typed in _OWN_WORDS
 
 
 def _lacks(row: Row, vocabulary: frozenset[str]) -> bool:
@@ -241,7 +282,7 @@ _BEFORE: Final = tuple(
     read_row(one)
     for one in (
         " "
-        "hey|hi|hello|yo|ok|okay|so|also|oh|well|and|then|coach|nudge|just|kindly|alright|right|please|pls|plz|sorry|oops|now|yes|yeah|yep|hm|hmm|um|uh|ah",
+        "hey|hi|hello|yo|ok|okay|so|also|oh|well|and|then|coach|nudge|just|kindly|alright|right|please|pls|plz|sorry|oops|now|yes|yeah|yep|hm|hmm|um|uh|ah|btw|ugh|honestly|anyway|omg|listen|gosh",
         "can|could|would|will|can't|couldn't you|u",
         "can|could|may|shall|should we|i",
         "would you mind",
@@ -260,7 +301,7 @@ _BEFORE: Final = tuple(
 _AFTER: Final = tuple(
     read_row(one)
     for one in (
-        "please|pls|plz|thanks|thx|ty|cheers|now|coach|nudge|then|ok|okay|again|sorry|today|mate|man|dude|will|anymore",
+        "please|pls|plz|thanks|thx|ty|cheers|now|coach|nudge|then|ok|okay|again|sorry|today|mate|man|dude|will|anymore|already|yay|lol|tho|though|btw|rn|atm",
         "thank you",
         "right now",
         "for me",
@@ -289,3 +330,47 @@ def cores(sentence: Sentence) -> list[tuple[int, int]]:
             break
         ends.append(ends[-1] - count)
     return [(start, end) for start in starts for end in ends if end > start]
+
+
+_SAYS_LITTLE: Final = frozenset(
+    (
+        "a", "an", "the", "to", "of", "in", "on", "at", "by", "for", "and", "or", "my", "me", "your", "you", "i",
+        "it", "is", "are", "be", "with", "from", "this", "that", "about", "one", "reminder", "reminders", "alarm",
+        "thing", "any", "more", "task", "number", "today", "please", "up", "out", "again", "anymore", "already",
+        "just", "finally", "now",
+    )
+)  # fmt: skip
+_IRREGULAR: Final = {
+    "wrote": "write", "written": "write", "bought": "buy", "sent": "send", "paid": "pay", "ran": "run", "took": "take",
+    "taken": "take", "made": "make", "went": "go", "gone": "go", "fed": "feed", "met": "meet", "got": "get",
+    "gave": "give", "told": "tell", "swam": "swim", "ate": "eat", "eaten": "eat", "drank": "drink", "slept": "sleep",
+    "brought": "bring", "built": "build", "rang": "call", "drove": "drive", "swept": "sweep", "did": "do",
+    "read": "read", "put": "put", "cut": "cut", "spoke": "speak", "saw": "see", "sold": "sell", "wore": "wear",
+}  # fmt: skip
+
+
+_SAME: Final = {"ring": "call", "phone": "call", "telephone": "call", "mom": "mum", "mummy": "mum", "mother": "mum"}
+"""Other words for the same."""
+
+
+@cache
+def stem(word: str) -> str:
+    """One stem for "book", "booked", "booking" and "books"."""
+    word = _IRREGULAR.get(word, word).removesuffix("'s")
+    word = _SAME.get(word, word)
+    for ending in ("ching", "ing", "ied", "ed", "ies", "es", "s", "e", "y"):
+        if len(word) - len(ending) >= 3 and word.endswith(ending):
+            word = word[: -len(ending)] + ("ch" if ending == "ching" else "")
+            break
+    return word[:-1] if len(word) > 3 and word[-1] == word[-2] else word
+
+
+def content(words: str) -> frozenset[str]:
+    """The stems of the words that say what something is about."""
+    found = re.findall(r"[\w']+", words.casefold().replace("’", "'"))
+    return frozenset(stem(word) for word in found if word not in _SAYS_LITTLE)
+
+
+def is_past(word: str) -> bool:
+    """Whether it says that something was done: "wrote", "booked"."""
+    return word in _IRREGULAR or (word.endswith("ed") and len(word) > 4)

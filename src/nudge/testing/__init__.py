@@ -19,6 +19,7 @@ from nudge.testing.worker_fakes import MemoryBlobs, ScriptedCommands, ScriptedSa
 
 if TYPE_CHECKING:
     from nudge.testing.anthropic_server import FakeAnthropic
+    from nudge.testing.google_server import FakeGoogle
     from nudge.testing.life import Life, live
     from nudge.testing.openai_server import FakeOpenAI
     from nudge.testing.responses_server import FakeResponses
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FakeAnthropic",
+    "FakeGoogle",
     "FakeOpenAI",
     "FakeResponses",
     "FakeTelegram",
@@ -56,6 +58,7 @@ _LATER = {
     "FakeAnthropic": "anthropic_server",
     "FakeOpenAI": "openai_server",
     "FakeResponses": "responses_server",
+    "FakeGoogle": "google_server",
     "FakeTelegram": "telegram_server",
 }
 

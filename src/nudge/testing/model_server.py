@@ -89,6 +89,8 @@ class ModelServer(Loopback):
     What it does is on its `bill`, also where the answer gets lost on its way or never comes. Error answers are free.
     """
 
+    usage_field = "usage"
+
     def __init__(
         self,
         path: str,
@@ -197,10 +199,14 @@ class ModelServer(Loopback):
     def _forget(self) -> None:
         """Empty the prompt cache."""
 
+    def _read(self, request: Request, body: dict[str, Any]) -> dict[str, Any]:
+        """The body with what only the path says."""
+        return body
+
     async def _ask(self, request: Request) -> Response:
         refusal = self._check_key(request)
         try:
-            body: dict[str, Any] = json.loads(await request.body())
+            body = self._read(request, json.loads(await request.body()))
         except ValueError:
             return self._error(400, "The request body is not valid JSON")
         with self.bell.lock:
@@ -225,7 +231,7 @@ class ModelServer(Loopback):
         said = self._say(reply, body, number)
         self._charge(body, said)
         if reply.usage is not None:
-            said = {**said, "usage": reply.usage}
+            said = {**said, self.usage_field: reply.usage}
         with self.bell.lock:
             self._served.append(said)
         if not body.get("stream"):
@@ -271,7 +277,7 @@ class ModelServer(Loopback):
 
     def _charge(self, body: dict[str, Any], said: dict[str, Any]) -> None:
         with self.bell.lock:
-            self._bill.append(Billed(str(body["model"]), said["usage"]))
+            self._bill.append(Billed(str(body["model"]), said[self.usage_field]))
 
     async def _control_bill(self, request: Request) -> Response:
         return JSONResponse({"calls": [{"model": one.model, "usage": dict(one.usage)} for one in self.bill]})

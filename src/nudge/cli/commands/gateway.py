@@ -25,6 +25,7 @@ def serve(args: argparse.Namespace) -> int:
 
     ANTHROPIC_BASE_URL=http://127.0.0.1:8717/agents/builder claude
     OPENAI_BASE_URL=http://127.0.0.1:8717/agents/builder/v1 your-program
+    GOOGLE_GEMINI_BASE_URL=http://127.0.0.1:8717/agents/builder gemini
     """
     import asyncio
 
