@@ -12,7 +12,7 @@ SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak lock clean
+.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak screens lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -76,6 +76,10 @@ soak: dev  ## ten thousand lives under faults, 200 kills of the daemon and of a 
 fleet-soak: dev  ## 10,000 agents for 20 minutes on a fleet and on plain daemons, then ten kills each (FLEET_ARGS, NUDGE_KILLS)
 	$(BIN)/python -m tests.fleet.soak $(FLEET_ARGS)
 	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py
+
+screens: dev  ## the pictures of README and docs, from a simulated week and a demo session
+	@scripts/browser
+	$(BIN)/python -m tests.web.screens
 
 lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock

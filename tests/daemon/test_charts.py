@@ -46,16 +46,22 @@ def test_the_level_of_the_bucket_is_a_line(changes: list[LevelChange], corners: 
     assert [(moment / HOUR, level / PING) for moment, level in line] == corners
 
 
-def test_each_ping_is_a_step_in_the_level_that_is_drawn() -> None:
+@pytest.mark.parametrize(
+    "refill", [600, 10], ids=["taken one after the other", "full again each time, so that the level stored is the same"]
+)
+def test_each_ping_is_a_step_in_the_level_that_is_drawn_and_is_told(refill: int) -> None:
     async def scenario(life: Life) -> Any:
         reading = Reading(life.daemon, "coach").endpoints()["read/attention"]
         await life.passes(minutes=1)
         for hour in range(3):
+            before = await life.store.changes.revision()
             await life.store.attention.take_ping("coach", life.clock.now(), life.now.date(), PING)
+            told = await life.store.changes.after(before, 10)
+            assert "attention" in [one.kind for one in told]
             await life.passes(minutes=30 + hour)
         return await reading({})
 
-    answer = live(scenario, NOON, capacity=3, refill_minutes=600)
+    answer = live(scenario, NOON, capacity=3, refill_minutes=refill)
     levels = [round(one["level"], 2) for one in answer["levels"]]
     assert levels[:2] == [3, 3]
     assert levels[-1] == pytest.approx(answer["bucket"]["available"], abs=0.01)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -45,10 +45,18 @@ def browser() -> Iterator[Browser]:
         opened.close()
 
 
+@pytest.fixture(scope="module")
+def inside(browser: Browser, site: Site) -> Any:
+    """The cookie of somebody who came in with a link, for every context of the module."""
+    with browser.new_context() as opened:
+        opened.new_page().goto(site.link())
+        return opened.storage_state()
+
+
 @pytest.fixture
-def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
-    """Somebody who came in with a link. Nothing may go wrong in their console, and nobody else may be asked."""
-    opened = browser.new_context(locale="en-US")
+def context(browser: Browser, site: Site, inside: Any) -> Iterator[BrowserContext]:
+    """Somebody who is in. Nothing may go wrong in their console, and nobody else may be asked."""
+    opened = browser.new_context(locale="en-US", storage_state=inside)
     wrong: list[str] = []
 
     def watch(page: Page) -> None:
@@ -57,9 +65,7 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
         page.on("request", lambda one: None if one.url.startswith((site.address, "data:")) else wrong.append(one.url))
 
     opened.on("page", watch)
-    entering = opened.new_page()
-    entering.goto(site.link())
-    entering.close()
+    opened.set_default_timeout(10_000)
     yield opened
     opened.close()
     assert wrong == []
@@ -67,6 +73,10 @@ def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
-    opened = context.new_page()
-    opened.set_default_timeout(10_000)
-    return opened
+    return context.new_page()
+
+
+def live(page: Page, address: str) -> None:
+    """Open a page, and wait until it hears what happens."""
+    page.goto(address)
+    page.locator("body[data-live=on]").wait_for()

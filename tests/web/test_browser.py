@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from nudge.clock import SystemClock
+from nudge.home.folder import Home
 from nudge.instants import Instant
-from nudge.queue.outcomes import FeedLine
+from nudge.queue.outbox import Message
+from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.stores.store import SqlStore
 from nudge.testing import FakeAnthropic, Fault, FaultKind
+from nudge.tui.app import NudgeTui, QuestionDialog
+from nudge.tui.client import SocketSurface
+from tests.web.conftest import live
 from tests.web.site import Site, ask_for_more, demo, started
 
 if TYPE_CHECKING:
@@ -29,8 +37,7 @@ def filled(site: Site) -> None:
 
 
 def test_what_happens_is_on_the_page_within_a_second(site: Site, page: Page) -> None:
-    page.goto(site.address)
-    page.wait_for_timeout(300)  # the stream is open
+    live(page, site.address)
 
     async def add(store: SqlStore, now: Instant) -> None:
         await store.feed.add(FeedLine(now, "coach", "note", "the kettle boils"))
@@ -72,9 +79,8 @@ def test_it_works_without_javascript(site: Site, browser: Any) -> None:
 
 def test_the_first_answer_to_a_dialog_counts_wherever_it_is_given(site: Site, context: BrowserContext) -> None:
     first, second = context.new_page(), context.new_page()
-    first.goto(site.address)
-    second.goto(f"{site.address}/money")
-    first.wait_for_timeout(300)
+    live(first, site.address)
+    live(second, f"{site.address}/money")
     site.write(ask_for_more)
     first.get_by_role("button", name="Yes, grant it").wait_for()
     assert re.search(r"\d+ s left", first.locator("#questions").inner_text())
@@ -92,8 +98,7 @@ def test_the_first_answer_to_a_dialog_counts_wherever_it_is_given(site: Site, co
 
 
 def test_an_exceeded_budget_is_a_banner_on_every_page(site: Site, page: Page) -> None:
-    page.goto(f"{site.address}/time")
-    page.wait_for_timeout(300)
+    live(page, f"{site.address}/time")
     assert page.locator("#alerts").inner_text() == ""
 
     async def exceed(store: SqlStore, now: Instant) -> None:
@@ -151,8 +156,7 @@ def test_everything_is_reached_with_the_keyboard_alone(site: Site, page: Page) -
 
 
 def test_focus_and_typed_words_stay_when_something_happens(site: Site, page: Page) -> None:
-    page.goto(site.address)
-    page.wait_for_timeout(300)
+    live(page, site.address)
     page.locator("#words").fill("half a sent")
     page.locator("#quiet-coach").focus()
 
@@ -166,39 +170,25 @@ def test_focus_and_typed_words_stay_when_something_happens(site: Site, page: Pag
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_a_phone_shows_it_all_without_scrolling_sideways(site: Site, context: BrowserContext, path: str) -> None:
-    page = context.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(site.address + path)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing(site: Site, context: BrowserContext, path: str, theme: Any) -> None:
+def test_every_page_is_fit_for_a_phone_a_screen_reader_and_hostile_words(
+    site: Site, context: BrowserContext, path: str
+) -> None:
+    """At 390 pixels nothing is scrolled sideways, axe finds nothing in either theme, and what others wrote is shown and
+    never run."""
     from axe_playwright_python.sync_playwright import Axe
 
     page = context.new_page()
-    page.emulate_media(color_scheme=theme)
     page.goto(site.address + path)
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
-
-
-def test_what_others_wrote_is_shown_and_never_run(site: Site, page: Page) -> None:
-    for path in PAGES:
-        page.goto(site.address + path)
-        assert page.evaluate("window.hurt") is None, path
-        assert "\x1b" not in page.content(), path
-    page.goto(f"{site.address}/sessions/s-demo")
-    assert "<script>" in page.locator("#transcript").inner_text()
-
-
-def test_a_week_is_simulated_with_and_without_a_setting(site: Site, page: Page) -> None:
-    page.goto(f"{site.address}/simulate")
-    page.get_by_label("Change").select_option("ping_budget=off")
-    page.get_by_role("button", name="Run a week").click(no_wait_after=True, timeout=60_000)
-    page.get_by_role("heading", name="The difference").wait_for(timeout=60_000)
+    assert page.evaluate("window.hurt") is None
+    assert "\x1b" not in page.content()
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        found = Axe().run(page)
+        assert found.violations_count == 0, (theme, found.generate_report())
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    if path.startswith("/sessions/"):
+        assert "<script>" in page.locator("#transcript").inner_text()
 
 
 def test_the_coach_is_talked_to_and_its_documents_are_edited(site: Site, page: Page) -> None:
@@ -238,67 +228,112 @@ def test_an_answer_appears_while_the_model_writes_it(
             page.locator("#busy").get_by_text("Writing").wait_for()
 
 
-def _why_tuesday(page: Page) -> None:
-    page.get_by_role("link", name="Why", exact=True).click()
-    page.get_by_role("navigation", name="Days").get_by_role("link", name="Today").click()
-    page.locator("#outcomes a").first.click()
-    page.get_by_text("It was due.").wait_for()
-
-
-def _cost_of_the_builder(page: Page) -> None:
-    page.get_by_role("link", name="Money", exact=True).click()
-    page.get_by_role("navigation", name="Agents").get_by_role("link", name="builder").click()
-    page.get_by_role("heading", name="What it was spent on").wait_for()
-    page.get_by_text(re.compile("this week")).wait_for()
-
-
-def _quiet_today(page: Page) -> None:
-    page.get_by_role("button", name="Quiet today: coach").click()
-    page.get_by_role("button", name="End quiet: coach").click()
-    page.get_by_role("button", name="Quiet today: coach").wait_for()
-
-
-def _remind_me(page: Page) -> None:
-    page.get_by_label("Remind me").fill("buy milk tomorrow 6pm")
-    page.keyboard.press("Enter")
-    page.get_by_text("I'll remind you: buy milk").wait_for()
-
-
-def _snooze_and_undo(page: Page) -> None:
-    _remind_me(page)
-    page.get_by_role("link", name="Time", exact=True).click()
-    page.get_by_role("button", name="Snooze 30 min: buy milk").first.click()
-    page.locator("#flash").get_by_text("Snoozed: buy milk").wait_for()
+def test_an_edit_in_words_is_saved_and_undone(site: Site, page: Page) -> None:
+    page.goto(f"{site.address}/time")
+    page.get_by_label("Remind me").fill("feed the fish every day at 8am")
+    page.get_by_role("button", name="Add").click()
+    page.locator("#reminders").get_by_role("link", name="feed the fish").click()
+    page.get_by_label("When, in words").press_sequentially("every friday at 9am")
+    page.locator("#when-reading").get_by_text("9:00 AM").wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.locator("#flash").get_by_text("Changed: feed the fish").wait_for()
+    page.locator("#reminder").get_by_text("weekly on Fri at 09:00").wait_for()
     page.locator("#undo").click()
-    page.locator("#flash").get_by_text("Restored: buy milk").wait_for()
+    page.locator("#reminder").get_by_text("daily at 08:00").wait_for()
 
 
-def _what_it_does(page: Page) -> None:
-    page.get_by_role("link", name="Sessions", exact=True).click()
-    page.locator("#sessions a").first.click()
-    page.get_by_role("heading", name="What was said and done").wait_for()
+RECORDER = """
+window.shown = []; window.asked = 0;
+window.Notification = class {
+  constructor(title, options) { window.shown.push(`${title}: ${options.body}`); }
+  static permission = "default";
+  static requestPermission() { window.asked += 1; this.permission = "granted"; return Promise.resolve("granted"); }
+};
+"""
 
 
-def _top_up(page: Page) -> None:
-    page.get_by_role("link", name="Money", exact=True).click()
-    page.get_by_label("Top up, in dollars").fill("5.00")
-    page.get_by_role("button", name="Top up").click()
-    page.get_by_text("Topped up.").wait_for()
+def test_messages_are_shown_on_the_desktop_once_they_are_turned_on(site: Site, context: BrowserContext) -> None:
+    """Permission is asked for by the switch alone. What the gate held back, and answers in a chat, are not shown."""
+    page = context.new_page()
+    page.add_init_script(RECORDER)
+    live(page, site.address)
+
+    def happens(kind: str, text: str) -> None:
+        async def add(store: SqlStore, now: Instant) -> None:
+            await store.outbox.put(Message("coach", text, kind, now, asked=False))
+            held = Outcome("coach", f"held:{text}", "heartbeat", now, now, Result.SUPPRESSED, f"held back {text}")
+            await store.outcomes.record(held)
+
+        site.write(add)
+        page.locator("#feed").get_by_text(f"held back {text}").wait_for()
+
+    happens("heartbeat", "too early")
+    assert page.evaluate("[window.asked, window.shown]") == [0, []]
+    page.get_by_role("button", name="Turn on").click()
+    page.locator("#notify-state").get_by_text("They are on.").wait_for()
+    happens("heartbeat", "How is the draft?")
+    happens("reply", "You are welcome.")
+    assert page.evaluate("[window.asked, window.shown]") == [1, ["coach: How is the draft?"]]
+    page.get_by_role("button", name="Turn off").click()
+    happens("heartbeat", "too late")
+    assert len(page.evaluate("window.shown")) == 1
 
 
-TASKS = {
-    "why did it not remind me on Tuesday?": _why_tuesday,
-    "what did the builder cost this week, and on what?": _cost_of_the_builder,
-    "stop everything for today": _quiet_today,
-    "remind me of something": _remind_me,
-    "put it off for half an hour, and take that back": _snooze_and_undo,
-    "what is it doing right now?": _what_it_does,
-    "wake an agent that sleeps on its budget": _top_up,
-}
-"""The dialog and the simulation have tests of their own."""
+class Terminal(threading.Thread):
+    """The dashboard in a terminal, with textual's pilot, on the socket of the same daemon."""
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(daemon=True)
+        self._socket = Home(site.cli.home).socket
+        self.sees, self.may_answer, self.closed = threading.Event(), threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        asyncio.run(self._look())
+
+    async def _look(self) -> None:
+        surface = SocketSurface(self._socket)
+        app = NudgeTui(surface, SystemClock())
+
+        async def until(condition: Callable[[], bool]) -> None:
+            async with asyncio.timeout(20):
+                while not condition():
+                    await pilot.pause(0.02)
+
+        async with app.run_test(size=(100, 30)) as pilot:
+            await until(lambda: isinstance(app.screen, QuestionDialog))
+            self.sees.set()
+            await until(lambda: self.may_answer.is_set() or not isinstance(app.screen, QuestionDialog))
+            if self.may_answer.is_set():
+                await pilot.press("n")
+            await until(lambda: not isinstance(app.screen, QuestionDialog))
+            self.closed.set()
+        await surface.close()
 
 
-@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS.keys())
-def test_what_people_want_is_a_few_clicks_away(site: Site, page: Page, task: Callable[[Page], None]) -> None:
-    page.goto(site.address)
-    task(page)
+@pytest.mark.parametrize("first", ["the page", "the terminal", "both at once"])
+def test_a_dialog_is_open_on_page_and_terminal_and_the_first_answer_wins(site: Site, page: Page, first: str) -> None:
+    number = f"more-{first.replace(' ', '-')}"
+    live(page, site.address)
+    terminal = Terminal(site)
+    terminal.start()
+    site.write(lambda store, now: ask_for_more(store, now, number))
+    yes = page.get_by_role("button", name="Yes, grant it")
+    yes.wait_for()
+    assert terminal.sees.wait(20)
+    if first != "the page":
+        terminal.may_answer.set()
+    if first != "the terminal":
+        yes.click()
+        page.locator("#flash div").wait_for()
+    assert terminal.closed.wait(20)
+    page.locator("#questions section").wait_for(state="detached")
+
+    async def answer(store: SqlStore, now: Instant) -> str:
+        found = await store.questions.get(number)
+        assert found is not None
+        return found.answer
+
+    told = site.write(answer)
+    assert told in {"the page": ["yes"], "the terminal": ["no"], "both at once": ["yes", "no"]}[first]
+    if first == "both at once":
+        assert page.locator("#flash .bad").count() == (told == "no")

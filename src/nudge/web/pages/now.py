@@ -11,6 +11,9 @@ from nudge.web.pages import Ask, Query
 from nudge.web.pages.time import add_form
 from nudge.web.words import state_of
 
+TOP_UP = "5"
+"""Dollars. What one tap gives an agent that sleeps on its budget; the page Money takes any amount."""
+
 
 async def now_page(view: View, ask: Ask, query: Query) -> str:
     data = view.base
@@ -89,6 +92,8 @@ def agent_card(view: View, agent: Mapping[str, Any]) -> Html:
         actions.append(_button(view, "quiet", {"agent": name, "for": quiet[0]}, quiet[1], f"{quiet[2]}-{name}", name))
     if spending["state"] in ("asleep", "budget_exceeded"):
         actions.append(_button(view, "wake", {"agent": name}, "Wake", f"wake-{name}", name))
+        top_up = {"agent": name, "amount": TOP_UP}
+        actions.append(_button(view, "top_up", top_up, f"Top up ${TOP_UP}", f"more-{name}", name))
     return el(
         "article",
         el(
