@@ -12,6 +12,7 @@ from nudge.channels import Setup, Stream
 from nudge.channels.desktop import Desktop, program
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
 from nudge.instants import Instant, to_datetime
+from nudge.palette import Tone, painted
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.text import plain
 
@@ -92,8 +93,7 @@ class TerminalChannel(Channel):
     async def send(self, message: Outbound) -> Receipt:
         clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
         text = shown_message(clock, message.text, getattr(self._stream, "width", None))
-        if self._colour:
-            text = f"\033[36m{clock}\033[0m{text[len(clock) :]}"
+        text = painted(clock, Tone.INFO, self._colour) + text[len(clock) :]
         try:
             self._stream.write(text + "\n")
             self._stream.flush()
