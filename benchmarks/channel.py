@@ -32,20 +32,20 @@ ASKED = "what's next?"
 PATIENCE = 600.0
 
 
-async def answered(url: str, folder: Path, count: int) -> float:
-    """Seconds until every message has its answer."""
+async def answered(url: str, folder: Path, count: int) -> tuple[float, float]:
+    """Seconds until every message has its answer, and seconds of the processor."""
     clock = SystemClock()
     store = await open_store(f"sqlite:///{folder}/nudge.db")
     channel = TelegramChannel(TOKEN, person=PERSON, clock=clock, api_base=url)
     ports = Ports(store, clock, channel, HomeDocuments(Home(folder)), load_prices())
     daemon = Daemon(ports, Options(owner="benchmark", timezone="UTC"))
     await daemon.start()
-    started = time.perf_counter()
+    started, worked = time.perf_counter(), time.process_time()
     running = asyncio.create_task(daemon.run())
     polling = asyncio.create_task(Polling(channel, daemon.coach, clock, AGENT).run())
     async with httpx2.AsyncClient(timeout=PATIENCE) as control:
         sent = (await control.get(f"{url}/control/sent?at_least={count}&timeout={PATIENCE}")).json()["sent"]
-        took = time.perf_counter() - started
+        took, cpu = time.perf_counter() - started, time.process_time() - worked
         await asyncio.sleep(1)
         later = (await control.get(f"{url}/control/sent")).json()["sent"]
     polling.cancel()
@@ -56,7 +56,7 @@ async def answered(url: str, folder: Path, count: int) -> float:
     await store.close()
     if not len(sent) == len(later) == len(rows) == count:
         raise AssertionError(f"{count} messages got {len(rows)} answers, and {len(later)} arrived")
-    return took
+    return took, cpu
 
 
 def rows() -> list[Row]:
@@ -66,5 +66,8 @@ def rows() -> list[Row]:
         assert service.stdout is not None
         url = service.stdout.readline().split()[-1]
         httpx2.post(f"{url}/control/push", json={"text": ASKED, "times": count}, timeout=PATIENCE).raise_for_status()
-        took = asyncio.run(answered(url, folder, count))
-    return [(f"{count:,} messages answered without a model", f"{count / took:,.0f}/s", "≥ 100/s")]
+        took, cpu = asyncio.run(answered(url, folder, count))
+    return [
+        (f"{count:,} messages answered without a model", f"{count / took:,.0f}/s", "≥ 100/s"),
+        ("a message answered without a model, processor time", f"{cpu / count * 1000:.1f} ms", "< 10 ms"),
+    ]

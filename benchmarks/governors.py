@@ -55,6 +55,9 @@ class NoFolder:
     async def put_back(self, agent: str, snapshot: str) -> Sequence[str]:
         return ()
 
+    async def send_away(self, agent: str) -> None:
+        return None
+
     @asynccontextmanager
     async def changing(self, agent: str) -> AsyncIterator[None]:
         yield

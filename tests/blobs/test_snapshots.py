@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from nudge.clock import SystemClock
 from nudge.errors import NotFoundError
 from nudge.instants import HOUR, Instant
+from nudge.progress.store import Session
 from nudge.testing import MemoryBlobs
 from nudge.worker import manifest as manifests
 from nudge.worker import scan as scans
@@ -17,6 +20,7 @@ from nudge.worker.blobs import Blobs, BlobsUnavailableError
 from nudge.worker.manifest import Changes, DamagedSnapshotError, Manifest
 from nudge.worker.snapshots import Snapshots
 from nudge.worker.workspace import Workspace
+from nudge.worker.workspaces import KeptWorkspaces
 from tests.cli.cli import CliHere
 
 pytestmark = pytest.mark.process
@@ -361,3 +365,56 @@ def test_a_failure_at_any_call_leaves_the_snapshots_before_it_and_the_workspace(
         assert state(workspace) == before
     else:
         pytest.fail("it never succeeded")
+
+
+def test_steps_are_kept_here_and_some_of_them_far_away(tmp_path: Path) -> None:
+    folder, here, there = tmp_path / "workspace", MemoryBlobs(), MemoryBlobs()
+    kept = KeptWorkspaces(
+        lambda agent: folder,
+        lambda agent: Snapshots(here, agent),
+        SystemClock(),
+        far_of=lambda agent: Snapshots(there, agent),
+        send_every=3,
+    )
+
+    async def main() -> None:
+        async def step(number: int) -> str:
+            folder.mkdir(exist_ok=True)
+            (folder / "log.txt").write_text(f"{number}\n")
+            return await kept.keep(Session("w", "s1"))
+
+        names = [await step(number) for number in range(1, 5)]
+        assert names == ["00000001", "00000002", "00000003", "00000004"]
+        assert Snapshots(there, "w").numbers() == [1], "after the third step"
+        await kept.send_away("w")
+        await kept.send_away("w")
+        assert Snapshots(there, "w").numbers() == [2, 1], "with what had changed, once"
+        (folder / "log.txt").write_text("touched")
+        assert await kept.put_back("w", names[2]) == ["log.txt"]
+        assert (folder / "log.txt").read_text() == "3\n"
+        for key in [*here.list("w")]:
+            here.lose(key)
+        assert await kept.put_back("w", names[3]) == ["log.txt"], "what was kept here is lost"
+        assert (folder / "log.txt").read_text() == "4\n"
+
+    asyncio.run(main())
+
+
+def test_work_goes_on_while_the_far_place_cannot_be_reached(tmp_path: Path) -> None:
+    class Away(MemoryBlobs):
+        def put_new(self, key: str, content: bytes) -> bool:
+            raise BlobsUnavailableError("S3 is away.")
+
+    here = MemoryBlobs()
+    far: MemoryBlobs = Away()
+    kept = KeptWorkspaces(
+        lambda agent: tmp_path,
+        lambda agent: Snapshots(here, agent),
+        SystemClock(),
+        far_of=lambda agent: Snapshots(far, agent),
+        send_every=1,
+    )
+    assert asyncio.run(kept.keep(Session("w", "s1"))) == "00000001"
+    far = MemoryBlobs()
+    asyncio.run(kept.send_away("w"))
+    assert Snapshots(far, "w").numbers() == [1]

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from nudge.clock import Clock
 from nudge.coach.answering import MODEL_OUTAGE, Answering, Outage, rules_reply
+from nudge.coach.conversation import STILL_WAITING
 from nudge.coach.facts import CoachFacts
 from nudge.coach.facts import Purpose as FactsPurpose
 from nudge.errors import (
@@ -20,9 +22,9 @@ from nudge.errors import (
     StoreError,
 )
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant
-from nudge.model import Model, ModelReply, ModelRequest, Purpose, cached, user
+from nudge.model import Model, ModelReply, ModelRequest, Purpose, cached, text_reply, user
 from nudge.spending.governor import Words
-from nudge.testing import OfflineModel
+from nudge.testing import Life, OfflineModel, live
 from nudge.tokens import TokenUse
 from tests.coach.proactive_world import MODEL, ScriptedModel, World, in_world
 from tests.coach.rig import AGENT
@@ -237,3 +239,47 @@ def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
         assert (await answering.answer(AGENT, FACTS, ask, NOON, waited_for=True)).content == "HOW DO MAGNETS WORK"
 
     in_world(tmp_path, scenario, NOON)
+
+
+class Slow(ScriptedModel):
+    """Answers after so many seconds, or gives up."""
+
+    def __init__(self, clock_of: Callable[[], Clock], seconds: float, answer: str | NudgeError) -> None:
+        super().__init__()
+        self._clock_of, self._seconds, self._answer = clock_of, seconds, answer
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        await self._clock_of().sleep(self._seconds)
+        if isinstance(self._answer, NudgeError):
+            raise self._answer
+        return text_reply(self._answer, request.model)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "answer", "at_15", "later"),
+    [
+        pytest.param(5, "Like this.", ["Like this."], [], id="one that answers soon is not called slow"),
+        pytest.param(40, "Like this.", [STILL_WAITING], ["Like this."], id="a slow one answers after the sentence"),
+        pytest.param(
+            120,
+            ModelUnavailableError("The model did not answer in time."),
+            [STILL_WAITING],
+            ["offline for now"],
+            id="where one hangs, the rules answer when it is given up",
+        ),
+    ],
+)
+def test_a_person_hears_within_fifteen_seconds_that_the_model_is_slow(
+    seconds: float, answer: str | NudgeError, at_15: list[str], later: list[str]
+) -> None:
+    clocks: list[Clock] = []
+
+    async def scenario(life: Life) -> None:
+        clocks.append(life.clock)
+        first = [*await life.say("What do you think about Kant?"), *await life.passes(seconds=14)]
+        assert first == at_15
+        rest = await life.passes(seconds=300)
+        assert len(rest) == len(later)
+        assert [words for words, text in zip(later, rest, strict=True) if words not in text] == [], rest
+
+    live(scenario, NOON, model=Slow(lambda: clocks[0], seconds, answer))

@@ -226,7 +226,7 @@ class World:
         self.store = SqlStore(self.database)
         self.workspace = self.folder / "workspace"
         self.workspace.mkdir()
-        self.blobs = _Blobs(self)
+        self.blobs, self.far = _Blobs(self), _Blobs(self)
         self.model = _Model(self)
         self.invariants = Invariants(self.database._connection, self.clock.now, False, self.model.billed)
         self._new_id = ids_from(self.seed)
@@ -312,12 +312,20 @@ class World:
             return work()
 
         kept = Snapshots(self.blobs, AGENT, self.folder / "cache")
+        far = Snapshots(self.far, AGENT, self.folder / "far")
         work = WorkPorts(
             works=lambda agent: agent.name == AGENT,
             instructions=lambda agent: "You work.",
             folder_of=lambda agent: self.workspace,
             sandbox_of=lambda agent: _Commands(self),
-            workspaces=KeptWorkspaces(lambda agent: self.workspace, lambda agent: kept, self.clock, in_thread=inline),
+            workspaces=KeptWorkspaces(
+                lambda agent: self.workspace,
+                lambda agent: kept,
+                self.clock,
+                far_of=(lambda agent: far) if self.seed % 5 == 4 else None,
+                send_every=3,
+                in_thread=inline,
+            ),
             options=self._options(),
         )
         ports = Ports(

@@ -6,13 +6,16 @@ import asyncio
 import gzip
 import json
 import time
+from typing import Any
 
 import httpx2
 import pytest
 
 from nudge.gateway.app import GatewayOptions
-from nudge.testing import FakeAnthropic
-from tests.gateway.kit import HEADERS, KEY, ask, gateway_on
+from nudge.gateway.calls import Protocol
+from nudge.gateway.usage import StreamReader
+from nudge.testing import FakeAnthropic, Loopback
+from tests.gateway.kit import HEADERS, KEY, ask, cost_of, gateway_on
 
 LONGEST_WORK = 0.5
 BODY = json.dumps(ask()).encode()
@@ -68,6 +71,20 @@ HOSTILE = [
     pytest.param(request(b"X-Bad: a\x00b"), id="a NUL in a header"),
     pytest.param(request(b"X Bad: y"), id="a space in a header's name"),
     pytest.param(request(line=b"POST /agents/builder/v1/../v1/messages HTTP/1.1"), id="dots in the path"),
+    pytest.param(
+        request(line=b"POST /agents/builder/agents/other/v1/messages HTTP/1.1"), id="an agent inside of an agent"
+    ),
+    pytest.param(
+        request(line=b"POST /agents/builder%0d%0aX-Evil:1/v1/messages HTTP/1.1"), id="a line in an agent's name"
+    ),
+    pytest.param(request(body=BODY.replace(b"{", b'{"model": "cheap", ', 1)), id="two models"),
+    pytest.param(
+        request(body=BODY.replace(b"{", b'{"max\\u005ftokens": 1, ', 1)), id="two limits, one of them in disguise"
+    ),
+    pytest.param(
+        request(line=b"POST /agents/builder/v1beta/models/m%3AgenerateContent HTTP/1.1"), id="an escaped colon"
+    ),
+    pytest.param(request(b"Content-Encoding: gzip, gzip"), id="a body that is packed twice"),
     pytest.param(request(line=b"POST /agents/builder/v1/%2e%2e/messages HTTP/1.1"), id="escaped dots"),
     pytest.param(request(line=b"POST //agents/builder/v1/messages HTTP/1.1"), id="two slashes"),
     pytest.param(request(line=b"POST http://169.254.169.254/v1/messages HTTP/1.1"), id="another server in the line"),
@@ -148,3 +165,94 @@ async def test_timers_keep_their_lag_meanwhile() -> None:
             assert service.requests == []
             assert await rig.spent() == 0
     assert max(worked) < LONGEST_WORK, sorted(worked)[-5:]
+
+
+async def test_requests_in_one_packet_are_answered_one_after_the_other_and_each_pays() -> None:
+    with FakeAnthropic() as service:
+        async with gateway_on(service.url) as rig:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(rig.url.rpartition(":")[2]))
+            writer.write(request() + request() + request(b"Connection: close"))
+            said = await asyncio.wait_for(reader.read(), 20)
+            writer.close()
+            assert said.count(b"HTTP/1.1 200") == 3
+            assert [call.result for call in await rig.calls()] == ["done"] * 3
+            assert await rig.spent() == cost_of(service.served) > 0
+
+
+async def test_a_client_that_waits_for_a_go_gets_one() -> None:
+    with FakeAnthropic() as service:
+        async with gateway_on(service.url) as rig:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(rig.url.rpartition(":")[2]))
+            head, _, body = request(b"Expect: 100-continue", b"Connection: close").partition(b"\r\n\r\n")
+            writer.write(head + b"\r\n\r\n")
+            assert b"100" in await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), 20)
+            writer.write(body)
+            assert b"HTTP/1.1 200" in await asyncio.wait_for(reader.read(), 20)
+            writer.close()
+            assert await rig.spent() == cost_of(service.served) > 0
+
+
+def service_that(seen: list[str], status: int, body: bytes, *headers: tuple[bytes, bytes]) -> Loopback:
+    """One that answers everything so, and notes what it was asked."""
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append(scope["path"])
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        for start in range(0, len(body) or 1, 1 << 16):
+            more = start + (1 << 16) < len(body)
+            await send({"type": "http.response.body", "body": body[start : start + (1 << 16)], "more_body": more})
+
+    return Loopback(app)
+
+
+JSON = (b"content-type", b"application/json")
+EVENTS = (b"content-type", b"text/event-stream")
+
+
+def told(usage: object) -> bytes:
+    return json.dumps({"type": "message", "model": "claude-sonnet-5-5", "content": [], "usage": usage}).encode()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        pytest.param(told({"input_tokens": -5, "output_tokens": 3}), JSON, id="fewer than nothing"),
+        pytest.param(told({"input_tokens": 5.5, "output_tokens": 3}), JSON, id="half a token"),
+        pytest.param(told({"input_tokens": "5", "output_tokens": 3}), JSON, id="a text"),
+        pytest.param(told({"input_tokens": 10**30, "output_tokens": 3}), JSON, id="more than there is"),
+        pytest.param(told({"input_tokens": True, "output_tokens": 3}), JSON, id="yes"),
+        pytest.param(told([1, 2]), JSON, id="a list"),
+        pytest.param(b"[" * 100_000, JSON, id="a hundred thousand brackets"),
+        pytest.param(b"data: " + b"x" * 20_000_000 + b"\n\n", EVENTS, id="an event of 20 MB"),
+    ],
+)
+async def test_a_service_that_lies_about_its_usage_is_paid_the_worst_case_at_most(
+    body: bytes, kind: tuple[bytes, bytes]
+) -> None:
+    with service_that([], 200, body, kind) as server:
+        async with gateway_on(server.url) as rig, httpx2.AsyncClient(timeout=60) as client:
+            said = await client.post(f"{rig.base()}/v1/messages", json=ask(max_tokens=2_000), headers=HEADERS)
+            assert said.content == body, "it passes as it came"
+            (call,) = await rig.calls()
+            assert 0 < await rig.spent() <= call.held
+            assert await rig.held() == 0
+
+
+async def test_a_redirect_goes_to_the_client_and_the_key_nowhere_else() -> None:
+    seen: list[str] = []
+    moved = (b"location", b"http://127.0.0.1:9/v1/messages")
+    with service_that(seen, 307, b"", moved) as server:
+        async with gateway_on(server.url) as rig, httpx2.AsyncClient() as client:
+            said = await client.post(f"{rig.base()}/v1/messages", json=ask(), headers=HEADERS)
+            assert (said.status_code, said.headers["location"]) == (307, moved[1].decode())
+            assert await rig.held() == 0
+    assert seen == ["/v1/messages"]
+
+
+def test_a_huge_event_is_read_in_the_time_of_its_bytes() -> None:
+    reader, piece = StreamReader(Protocol.MESSAGES), b"x" * 4_096
+    began = time.thread_time()
+    for _ in range(3_900):
+        reader.feed(piece)
+    assert time.thread_time() - began < LONGEST_WORK
+    assert not reader.between_events

@@ -182,7 +182,7 @@ def test_every_page_is_fit_for_a_phone_a_screen_reader_and_hostile_words(
     assert page.evaluate("window.hurt") is None
     assert "\x1b" not in page.content()
     for theme in ("light", "dark"):
-        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # type: ignore[arg-type]
         found = Axe().run(page)
         assert found.violations_count == 0, (theme, found.generate_report())
     page.set_viewport_size({"width": 390, "height": 844})

@@ -12,6 +12,9 @@ import pytest
 
 from nudge.daemon.control_client import call
 from nudge.home.folder import Home
+from nudge.instants import Instant
+from nudge.stores.store import SqlStore
+from nudge.web.access import MOST_SESSIONS, Visitors
 from tests.web.site import Site
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -183,3 +186,38 @@ def test_other_machines_are_let_in_only_by_name(site: Site, words: tuple[str, ..
         assert "other machines" in site.cli("web", "--port", "0", *words, code=2).stderr
     else:
         assert urlsplit(site.address).hostname == "127.0.0.1"
+
+
+def test_a_stolen_cookie_ends_with_the_process_and_the_oldest_end_first() -> None:
+    before = Visitors()
+    cookies = [before.enter(before.new_link()) or "" for _ in range(MOST_SESSIONS + 1)]
+    assert before.of(cookies[0]) is None
+    assert before.of(cookies[-1]) is not None
+    assert Visitors().of(cookies[-1]) is None
+
+
+def test_ten_thousand_events_are_harmless_and_reminders_keep_their_time(site: Site, cookie: str) -> None:
+    """They are written at once while pages follow. What is due in the middle of it fires on time."""
+    parts = urlsplit(site.address)
+    held = [socket.create_connection((parts.hostname or "", parts.port or 0)) for _ in range(5)]
+    home = Home(site.cli.home)
+    try:
+        for one in held:
+            one.sendall(f"GET /events HTTP/1.1\r\nHost: {parts.netloc}\r\nCookie: nudge={cookie}\r\n\r\n".encode())
+        added = call(home.socket, "POST", "/do/add", {"words": "look up in 2 seconds"})
+
+        async def flood(store: SqlStore, now: Instant) -> None:
+            lines = [{"at": now, "agent": "coach", "kind": "note", "text": f"event {n}"} for n in range(10_000)]
+            async with store.transaction():
+                await store.database.run_many("feed_add", lines)
+
+        site.write(flood)
+        assert site.request("GET", "/", cookie=cookie).status == 200
+        end = time.monotonic() + 20  # noqa: TID251
+        history: list[dict[str, str]] = []
+        while not history and time.monotonic() < end:  # noqa: TID251
+            history = call(home.socket, "POST", "/read/reminder", {"id": added["id"]})["history"]
+        assert [one["result"] for one in history] == ["fired"]
+    finally:
+        for one in held:
+            one.close()

@@ -53,6 +53,7 @@ class Folder:
         self.files: dict[str, str] = {}
         self.kept: dict[str, dict[str, str]] = {}
         self.ran: list[str] = []
+        self.sent: list[dict[str, str]] = []
         self.on_change: Callable[[], Any] | None = None
         self._lock = asyncio.Lock()
 
@@ -66,6 +67,9 @@ class Folder:
         different = sorted(path for path in {*kept, *self.files} if kept.get(path) != self.files.get(path))
         self.files = dict(kept)
         return different
+
+    async def send_away(self, agent: str) -> None:
+        self.sent.append(dict(self.files))
 
     @asynccontextmanager
     async def changing(self, agent: str) -> AsyncIterator[None]:
@@ -274,6 +278,22 @@ def test_a_tool_whose_checkpoint_could_not_be_written_leaves_nothing_behind() ->
         assert place.folder.files == {"log": "x"}
 
     office(scenario, model)
+
+
+def test_what_was_done_is_sent_away_when_the_task_ends_and_before_sleep() -> None:
+    model = OfflineModel(reply(use(1, "write_file", path="a", text="1"), tokens=(520_000, 50)), reply("Done."))
+
+    async def scenario(place: Office) -> None:
+        await place.give("Write a.")
+        await place.passes(60)
+        assert not (await place.spending.state(AGENT, place.clock.now())).state.may_go_on
+        assert place.folder.sent == [{"a": "1"}]
+        await place.passes(24 * 3600)
+        assert place.reports == [("person", "Done.")]
+        assert place.folder.sent[-1] == {"a": "1"}
+        assert len(place.folder.sent) >= 2
+
+    office(scenario, model, budget=30)
 
 
 def test_the_report_tool_ends_the_task() -> None:

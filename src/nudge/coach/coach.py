@@ -17,7 +17,7 @@ from nudge.coach.briefing_run import Briefings
 from nudge.coach.changes import Changes
 from nudge.coach.commands import Commands, menu
 from nudge.coach.conversation import KIND as TURN
-from nudge.coach.conversation import TURNS, Conversation, ModelTalk, as_turn
+from nudge.coach.conversation import TURNS, Company, Conversation, ModelTalk, as_turn
 from nudge.coach.document_changes import DocumentChanges
 from nudge.coach.document_writes import KIND as DOCUMENT_WRITES
 from nudge.coach.document_writes import DocumentWrites
@@ -110,6 +110,7 @@ class Coach:
         self.redaction = Redaction(store, documents, self.writes, self.changes, outside.redactor)
         self.commands = Commands(self)
         self.drafts = Drafts(options.secrets)
+        self._company = Company(clock, self.replies, self.drafts, poke)
         talk = ModelTalk(self.facts, answering, Tools(self), self.drafts)
         self.conversation = Conversation(
             store, talk, self.replies, self.changes, self.review, partial(carry_out, self), options.help_lines
@@ -131,11 +132,15 @@ class Coach:
         self.document_changes = DocumentChanges(store, documents, self.briefings, self.reminders, self.replies)
         self.rhythm = RhythmWatch(store, documents, self.pings)
 
+    def _waited_for(self, handler: Handler) -> Handler:
+        """A person waits. The rules answer at once; a model may not."""
+        return self._company.around(handler) if self.answering.pays else handler
+
     def handlers(self) -> Mapping[str, Handler]:
         """Who handles which kind of timer."""
         return {
-            TURN: as_turn(self.store, self._clock, self.conversation.turn),
-            FIRST: as_turn(self.store, self._clock, self.onboarding.turn),
+            TURN: as_turn(self.store, self._clock, self._waited_for(self.conversation.turn)),
+            FIRST: as_turn(self.store, self._clock, self._waited_for(self.onboarding.turn)),
             commands.KIND: as_turn(self.store, self._clock, self.commands.turn),
             LETTERS: as_turn(self.store, self._clock, self.background.run),
             TIMEOUT: self.review.timed_out,

@@ -6,6 +6,7 @@ the documents' new texts. A crash before it leaves the message waiting as it was
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -62,6 +63,9 @@ ANSWER_TOKENS = 3_000
 GARBLED = "Sorry, my answer came out garbled, so I changed nothing. Could you say that again?"
 SORRY = "Sorry, something went wrong on my side and I couldn't answer that. Nothing was changed."
 LEFT_AS_IT_WAS = "Okay, I left it as it was."
+SLOW = 12.0
+"""Seconds after which a person who waits for a model is told that it is slow. One that hangs is given up in minutes."""
+STILL_WAITING = "My language model is taking its time. I'll answer as soon as it does."
 GOING_ON = "Good to hear from you. I write as usual again."
 STILL_QUIET = "Okay, I stay quiet, and I won't ask again. Any word from you ends it."
 ONLY_TEXT = "I can only read text so far. Could you type it?"
@@ -120,6 +124,38 @@ def as_turn(store: CoachStore, clock: Clock, handler: Handler) -> Handler:
         await handler(firing)
 
     return turn
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Keeps a person company who waits for a model: tells them when it is slow, unless they see the answer being
+    written. The call goes on, and its answer follows."""
+
+    clock: Clock
+    replies: Replies
+    drafts: Drafts
+    poke: Callable[[], None]
+
+    def around(self, handler: Handler) -> Handler:
+        @wraps(handler)
+        async def turn(firing: Firing) -> None:
+            telling = asyncio.create_task(self._tell(firing))
+            try:
+                await handler(firing)
+            finally:
+                telling.cancel()
+                await asyncio.gather(telling, return_exceptions=True)
+
+        return turn
+
+    async def _tell(self, firing: Firing) -> None:
+        await self.clock.sleep(SLOW)
+        agent, typed = firing.timer.agent, bool(firing.timer.payload.get("typed"))
+        if firing.settling or self.drafts.of(agent):
+            return
+        async with firing.fenced():
+            await self.replies.post(agent, STILL_WAITING, self.clock.now(), typed=typed)
+        self.poke()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,11 @@ from nudge.attention.bucket import level_line
 from nudge.attention.preamble import ping_status_json
 from nudge.attention.reserve import PING
 from nudge.daemon.answers import MOST, Answer, Answers, Body, number_of, text_of
-from nudge.instants import DAY, HOUR, MINUTE, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
+from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
 from nudge.model import Role
 from nudge.progress.store import Said
 from nudge.spending.budgets import SpendingStatus, budget_json, day_meter, every_day
+from nudge.spending.burn import pace_of
 from nudge.spending.call_log import LoggedCall
 from nudge.spending.plan_windows import current, plan_of
 from nudge.spending.store import UsageRow
@@ -222,16 +223,11 @@ def _phases(
 
 
 def _forecast(status: SpendingStatus, spent: list[int], now: Instant) -> dict[str, Any]:
-    """At the pace of the last seven days: what is left at the end of the window, or when it is used up."""
-    recent = spent[-_WEEK:]
-    pace = sum(recent) // len(recent) if recent else 0
-    left = max(0, status.window.limit - status.window.committed)
-    days = max(0, (status.window_ends - now) // DAY)
-    lasts = left // pace if pace else None
+    pace = pace_of(spent, status.window.limit - status.window.committed, now, status.window_ends)
     return {
-        "a_day": pace,
-        "left": left,
-        "left_at_end": max(0, left - pace * days),
-        "lasts_days": lasts,
-        "lasts": lasts is None or lasts >= days,
+        "a_day": pace.a_day,
+        "left": pace.left,
+        "left_at_end": pace.left_at_end,
+        "lasts_days": pace.lasts_days,
+        "lasts": pace.lasts,
     }

@@ -56,7 +56,7 @@ def ports_of(config: Config, store: SqlStore, clock: Clock, channel: Channel) ->
             decision_log=DecisionFile(home.logs, config.secrets),
         ),
         is_coach=lambda agent: is_coach(home, agent),
-        work=work_of(config, clock),
+        work=work_of(config, clock, shared=store.shared),
     )
 
 
@@ -86,9 +86,11 @@ def model_of(config: Config, clock: Clock) -> Model | None:
     return open_model(config.provider, config.environment, clock=clock) if config.provider else None
 
 
-def work_of(config: Config, clock: Clock) -> WorkPorts:
-    """What this home's own workers work with. Sandbox and snapshots are looked for when one is first needed."""
+def work_of(config: Config, clock: Clock, *, shared: bool) -> WorkPorts:
+    """What this home's own workers work with. Sandbox and snapshots are looked for when one is first needed. Where
+    other machines share the database, each step is kept where all of them find it."""
     home, section = config.home, config.worker
+    far = "://" in section.snapshots and not shared
     roles: dict[str, Role] = {}
 
     def works(agent: Agent) -> bool:
@@ -115,7 +117,12 @@ def work_of(config: Config, clock: Clock) -> WorkPorts:
         folder_of=home.workspace,
         sandbox_of=cache(sandbox_of),
         workspaces=KeptWorkspaces(
-            home.workspace, cache(lambda agent: snapshots_of(config, agent)), clock, keep=section.keep_snapshots
+            home.workspace,
+            cache(lambda agent: steps_of(config, agent) if far else snapshots_of(config, agent)),
+            clock,
+            keep=section.keep_snapshots,
+            far_of=cache(lambda agent: snapshots_of(config, agent)) if far else None,
+            send_every=section.snapshot_every,
         ),
         options=section.run_options,
     )
@@ -135,6 +142,14 @@ def snapshots_of(config: Config, agent: str) -> Snapshots:
 
     blobs = open_blobs(config.snapshots_url, config.environment)
     return Snapshots(blobs, agent, config.home.run / f"snapshot-{agent}.cache")
+
+
+def steps_of(config: Config, agent: str) -> Snapshots:
+    """Where the steps of a session are kept on this machine, while its snapshots are kept far away."""
+    from nudge.blobs.obstore import open_blobs
+
+    blobs = open_blobs(str(config.home.snapshots), config.environment)
+    return Snapshots(blobs, agent, config.home.run / f"steps-{agent}.cache")
 
 
 def is_coach(home: Home, agent: Agent) -> bool:

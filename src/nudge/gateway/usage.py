@@ -124,7 +124,9 @@ class StreamReader:
 
     protocol: Protocol
     told: Told = field(default_factory=Told)
-    _rest: bytes = b""
+    _rest: bytearray = field(default_factory=bytearray)
+    _held: bytes = b""
+    """A CR at the end of a piece: its LF may come with the next."""
 
     def feed(self, data: bytes) -> None:
         for event in self._events(data):
@@ -137,24 +139,23 @@ class StreamReader:
     @property
     def between_events(self) -> bool:
         """Whether another event could be put in here."""
-        return not self._rest
+        return not self._rest and not self._held
 
     def _events(self, data: bytes) -> Iterator[bytes]:
-        """The data of each event that is complete. Lines end with CR, LF or both."""
-        rest = self._rest + data
-        if rest.endswith(b"\r"):  # its LF may come with the next piece
-            held, rest = b"\r", rest[:-1]
-        else:
-            held = b""
-        rest = rest.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        *events, rest = rest.split(b"\n\n")
-        if len(rest) > LARGEST_EVENT:
-            rest = b""
-        self._rest = rest + held
-        for event in events:
-            lines = [line[5:] for line in event.split(b"\n") if line.startswith(b"data:")]
+        """The data of each event that is complete. Lines end with CR, LF or both. Every byte is looked at once, however
+        long an event is."""
+        data = self._held + data
+        self._held = b"\r" if data.endswith(b"\r") else b""
+        data = data.removesuffix(self._held).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        rest, looked_at = self._rest, max(0, len(self._rest) - 1)
+        rest += data
+        begins = 0
+        while (ends := rest.find(b"\n\n", looked_at)) >= 0:
+            lines = [line[5:] for line in bytes(rest[begins:ends]).split(b"\n") if line.startswith(b"data:")]
+            begins = looked_at = ends + 2
             if lines:
                 yield b"\n".join(lines)
+        del rest[: len(rest) if len(rest) - begins > LARGEST_EVENT else begins]
 
 
 def _messages(told: Told, event: Mapping[str, Any]) -> None:

@@ -184,7 +184,8 @@ class SpendingSection(NamedTuple):
 class WorkerSection(NamedTuple):
     """What one run of a worker may use unless its task says otherwise. Money is micro-dollars; 0 lifts a limit.
 
-    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home.
+    `snapshots` is where workspaces are kept: a folder, or an S3 address; by default a folder in the home. S3 gets a
+    snapshot after every `snapshot_every` steps that changed something, when a task ends and before the agent sleeps.
     """
 
     budget_max_tokens: Annotated[int, whole(0, 10**12)] = RUN_TOKENS
@@ -194,6 +195,7 @@ class WorkerSection(NamedTuple):
     mode: Annotated[str, one_of("strict", "advisory", "soft")] = "strict"
     snapshots: Annotated[str, TEXT] = ""
     keep_snapshots: Annotated[int, whole(1, 10_000)] = 20
+    snapshot_every: Annotated[int, whole(1, 10_000)] = 10
 
     @property
     def limits(self) -> "RunLimits":

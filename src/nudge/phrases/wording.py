@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final, Generic, TypeVar
 
 from nudge.phrases.asking import words_of
@@ -21,6 +21,7 @@ from nudge.text import one_slip
 MOST_WORDS: Final = 60
 _SHORTEST_SLIP: Final = 4
 """Letters of a word that may be misspelt on its own; shorter ones only in a longer row."""
+_REMEMBERED: Final = 2_000
 
 _OWN_WORDS: Final = frozenset(
     (
@@ -168,6 +169,17 @@ class Table(Generic[T]):
     def __init__(self, rows: Iterable[tuple[T, str]]) -> None:
         self._rows = [(meaning, read_row(spec)) for meaning, spec in rows]
         self._words = frozenset(word for _, row in self._rows for part in row.parts for word in part.words)
+        self._needing: dict[str, list[int]] = {}  # rows by one of the words that they cannot do without
+        self._needless: list[int] = []
+        for number, (_, row) in enumerate(self._rows):
+            for word in min(row.needs, key=len, default=()):
+                self._needing.setdefault(word, []).append(number)
+            if not row.needs:
+                self._needless.append(number)
+        self._of_length: dict[int, list[str]] = {}
+        for word in self._words:
+            self._of_length.setdefault(len(word), []).append(word)
+        self._slips = lru_cache(maxsize=_REMEMBERED)(self._near)
 
     def read(self, text: str) -> Iterator[tuple[T, Matched]]:
         """The ways to read a message: as it stands, then without the politeness around it, then with one slip."""
@@ -175,23 +187,29 @@ class Table(Generic[T]):
         if sentence.cut:
             return
         spans = cores(sentence)
+        possible = list(self._possible(sentence.vocabulary))
         for some in (spans[:1], spans[1:]):
-            for meaning, row in self._rows:
-                if not _lacks(row, sentence.vocabulary):
-                    yield from ((meaning, found) for found in _matches(sentence, row, some, {}))
-        slips = {word: near for word in sentence.vocabulary if (near := self._near(word))}
+            for meaning, row in possible:
+                yield from ((meaning, found) for found in _matches(sentence, row, some, {}))
+        slips = {word: near for word in sentence.vocabulary if (near := self._slips(word))}
         if slips:
-            vocabulary = sentence.vocabulary.union(*slips.values())
-            for meaning, row in self._rows:
-                if not _lacks(row, vocabulary):
-                    yield from ((meaning, found) for found in _matches(sentence, row, spans, slips))
+            for meaning, row in self._possible(sentence.vocabulary.union(*slips.values())):
+                yield from ((meaning, found) for found in _matches(sentence, row, spans, slips))
+
+    def _possible(self, vocabulary: frozenset[str]) -> Iterator[tuple[T, Row]]:
+        """The rows that lack none of the words they need, in order: a quick look before the exact one."""
+        numbers = {*self._needless, *(number for word in vocabulary for number in self._needing.get(word, ()))}
+        for number in sorted(numbers):
+            meaning, row = self._rows[number]
+            if not any(needed.isdisjoint(vocabulary) for needed in row.needs):
+                yield meaning, row
 
     def exact(self, text: str) -> T | None:
         """The meaning of a row without slots that takes the whole message, letter by letter."""
         sentence = Sentence(text)
         whole = [(0, len(sentence))]
-        for meaning, row in self._rows:
-            fits = not any(part.slot for part in row.parts) and not _lacks(row, sentence.vocabulary)
+        for meaning, row in self._possible(sentence.vocabulary):
+            fits = not any(part.slot for part in row.parts)
             if fits and next(_matches(sentence, row, whole, {}), None) is not None:
                 return meaning
         return None
@@ -200,17 +218,14 @@ class Table(Generic[T]):
         """The words of the table that this may be a slip of."""
         if typed in self._words or typed in _OWN_WORDS or not typed.isalpha():
             return frozenset()
-        return frozenset(word for word in self._words if len(word) > 2 and one_slip(typed, word))
+        lengths = range(max(3, len(typed) - 1), len(typed) + 2)
+        words = (word for length in lengths for word in self._of_length.get(length, ()))
+        return frozenset(word for word in words if one_slip(typed, word))
 
 
 def is_own_word(typed: str) -> bool:
     """Whether it is a word that is never taken for a slip, nor for a name."""
     return typed in _OWN_WORDS
-
-
-def _lacks(row: Row, vocabulary: frozenset[str]) -> bool:
-    """Whether a word that the row needs is missing: a quick look before the exact one."""
-    return any(needed.isdisjoint(vocabulary) for needed in row.needs)
 
 
 _Slips = Mapping[str, frozenset[str]]

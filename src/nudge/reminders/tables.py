@@ -6,8 +6,10 @@ that lists reminders loads neither the rules nor dataclasses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import tzinfo
+from functools import cache, lru_cache
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nudge.instants import Instant, rfc3339
@@ -186,10 +188,24 @@ def _params(reminder: Reminder) -> dict[str, Any]:
 
 
 def _reminder(row: Row) -> Reminder:
+    return _read(_columns()(row))
+
+
+@cache
+def _columns() -> Callable[[Row], tuple[Any, ...]]:
+    from nudge.reminders.reminder import FIELDS
+
+    return itemgetter(*(field.name for field in FIELDS))
+
+
+@lru_cache(maxsize=2_000)
+def _read(columns: tuple[Any, ...]) -> Reminder:
+    """Reminders are read far more often than they change, and reading takes longer than finding. They are frozen,
+    so one value can serve everybody."""
     from nudge.reminders.fields import from_columns
     from nudge.reminders.reminder import FIELDS, Reminder
 
-    return Reminder(**from_columns(FIELDS, row))
+    return Reminder(**from_columns(FIELDS, dict(zip((field.name for field in FIELDS), columns, strict=True))))
 
 
 def _coming(row: Row) -> ComingReminder:

@@ -116,6 +116,9 @@ class NothingKept:
     async def put_back(self, agent: str, snapshot: str) -> Sequence[str]:
         return ()
 
+    async def send_away(self, agent: str) -> None:
+        return None
+
     @asynccontextmanager
     async def changing(self, agent: str) -> AsyncIterator[None]:
         yield

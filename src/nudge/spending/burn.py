@@ -22,6 +22,7 @@ WINDOW_LOOKS_BACK = DAY
 LEAST_SPAN = 10 * MINUTE
 """A rate is not read from less: one call would be an alarm."""
 CHRONIC_DAYS = 3
+PACE_DAYS = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,35 @@ def used_up_at(left: Micros, spent: Micros, span: int, now: Instant, refresh_at:
         return None
     at = Instant(now + left * max(span, LEAST_SPAN) // spent)
     return at if at < refresh_at else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a window ends if days go on like the last ones: what is left then, or after how many days it is used up."""
+
+    a_day: Micros
+    left: Micros
+    left_at_end: Micros
+    lasts_days: int | None
+
+    @property
+    def lasts(self) -> bool:
+        return self.lasts_days is None
+
+
+def pace_of(spent: Sequence[Micros], left: Micros, now: Instant, ends: Instant) -> Pace:
+    """`spent` are the days so far, oldest first; the last seven count.
+
+    >>> pace_of([0, 2_000_000], 30_000_000, Instant(0), Instant(10 * DAY)).left_at_end
+    20000000
+    >>> pace_of([2_000_000], 3_000_000, Instant(0), Instant(10 * DAY)).lasts_days
+    1
+    """
+    recent = spent[-PACE_DAYS:]
+    left, a_day = max(0, left), sum(recent) // len(recent) if recent else 0
+    at = used_up_at(left, sum(recent), len(recent) * DAY, now, ends)
+    lasts_days = 0 if a_day and not left else None if at is None else (at - now) // DAY
+    return Pace(a_day, left, max(0, left - a_day * max(0, (ends - now) // DAY)), lasts_days)
 
 
 def is_burnt(day: DaySpent, even: Micros, *, topped_up: bool) -> bool:

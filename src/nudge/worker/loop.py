@@ -104,6 +104,10 @@ class Workspaces(Protocol):
         """Make the workspace what the snapshot says; the paths that differed."""
         ...
 
+    async def send_away(self, agent: str) -> None:
+        """Bring what has changed to where snapshots are kept for good, if that is another place."""
+        ...
+
     def changing(self, agent: str) -> AbstractAsyncContextManager[None]:
         """Held by whoever changes the workspace, from the tool to the checkpoint that names its snapshot."""
         ...

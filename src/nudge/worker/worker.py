@@ -28,6 +28,7 @@ from nudge.spending.governor import Spending
 from nudge.spending.lifecycle import AsleepError
 from nudge.spending.money import Money
 from nudge.worker.loop import RunOptions, Step, WorkLoop, Workspaces
+from nudge.worker.manifest import DamagedSnapshotError
 from nudge.worker.session_rules import (
     COUNT,
     RESERVED,
@@ -49,6 +50,7 @@ STRETCH = 20 * SECOND
 MOST_STEPS = 50
 SIGN_OF_LIFE = MINUTE
 """A subagent that has been silent for longer says that it still needs its money."""
+NONE_IS_SOUND = "No snapshot of the workspace is sound. Going on with the files as they are."
 NO_ANSWER = "The person did not answer. Go on with what you know, or report."
 
 Report = Callable[[Session, Instant], Awaitable[None]]
@@ -201,17 +203,22 @@ class Worker:
         snapshot = max((one.snapshot for one in family), default="")
         if snapshot and self._verified.get(agent) == snapshot:
             return session
+        told = ""
         async with self._workspaces.changing(agent):
-            different = await self._workspaces.put_back(agent, snapshot) if snapshot else ()
+            try:
+                different = await self._workspaces.put_back(agent, snapshot) if snapshot else ()
+            except DamagedSnapshotError:
+                different, snapshot, told = (), "", NONE_IS_SOUND
             if not snapshot:
                 snapshot = await self._workspaces.keep(session)
                 async with firing.fenced():
                     session = await self._checkpoints.write(replace(session, snapshot=snapshot), (), self._clock.now())
         if different:
-            text = f"The workspace differed from its last snapshot in {_files(different)}. Restored it."
-            log.warning("%s: %s", agent, text)
+            told = f"The workspace differed from its last snapshot in {_files(different)}. Restored it."
+        if told:
+            log.warning("%s: %s", agent, told)
             async with firing.fenced():
-                await self._store.feed.add(FeedLine(self._clock.now(), agent, "restored", text))
+                await self._store.feed.add(FeedLine(self._clock.now(), agent, "restored", told))
         self._verified[agent] = snapshot
         return session
 
@@ -226,6 +233,7 @@ class Worker:
         """It has to wait, for money or for an answer. The session stays as it is, and the timer comes back. After that
         the workspace is checked in full."""
         self._verified.pop(firing.timer.agent, None)
+        await self._workspaces.send_away(firing.timer.agent)
         async with firing.settle() as settlement:
             settlement.following = firing.timer.next_slot(Instant(max(until, firing.now + SECOND)))
 
@@ -254,6 +262,7 @@ class Worker:
                 letter = following[0]
                 if goes_on and not letter.detail.get("session"):  # one with an id of its own was promised a session
                     ended = await self._begin(self._loop.begin_task(next_task(ended, letter)), letter, now)
+        await self._workspaces.send_away(agent)
         return ended
 
     async def run_child(self, parent: Session, name: str, task: str) -> Session:
