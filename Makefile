@@ -12,7 +12,7 @@ SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit clients bench soak fleet-soak deploy-lint screens lock clean
+.PHONY: help run install dev quick test lint types unit coverage clients bench soak fleet-soak deploy-lint screens lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,7 +52,10 @@ test: dev lint types unit  ## linters, types and all tests, on SQLite and a real
 unit: dev
 	@scripts/clients tests/clients
 	@scripts/browser
-	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope --cov=nudge --cov-report=term $(TEST_ARGS)
+	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope $(TEST_ARGS)
+
+coverage: dev  ## which lines and branches the tests reach: as 'make test', half as long again
+	$(MAKE) unit TEST_ARGS="--cov=nudge --cov-report=term $(TEST_ARGS)"
 
 clients: dev  ## coding agents from npm through the gateway, also those that 'make test' leaves out
 	@scripts/clients tests/clients

@@ -49,6 +49,7 @@ LIGHT: Mapping[str, str] = {
     "on-bad": "#ffffff",
     "info": "#1f5cbd",
     "focus": "#2a6fdb",
+    "shadow": "#0000000a",
 }
 """Colours by use: surfaces and lines, the marks of a chart, the fill of a meter, and tones that can be read as text."""
 
@@ -77,6 +78,7 @@ DARK: Mapping[str, str] = {
     "on-bad": "#1a0b0b",
     "info": "#8fbaff",
     "focus": "#6aa5ff",
+    "shadow": "#0000000a",
 }
 
 _TONES: Mapping[str, Tone] = {
@@ -100,6 +102,7 @@ _TONES: Mapping[str, Tone] = {
     "active": Tone.GOOD,
     "paused": Tone.WARN,
     # a session
+    "queued": Tone.INFO,
     "working": Tone.GOOD,
     "waiting": Tone.INFO,
     "done": Tone.GOOD,

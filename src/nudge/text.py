@@ -23,6 +23,15 @@ def plain(text: str) -> str:
     return _ORDERS.sub("\ufffd", text)
 
 
+def printable(text: str) -> str:
+    """The text with a space in place of what cannot be seen. What joins emoji into one stays.
+
+    >>> printable("a\\x07b\\u200bc")
+    'a b c'
+    """
+    return "".join(char if char.isprintable() or char == "\u200d" else " " for char in text)
+
+
 def short(text: str, most: int = 80) -> str:
     """The text on one line of at most `most` characters, with a sign where it was cut.
 

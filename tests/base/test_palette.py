@@ -80,7 +80,7 @@ def test_text_can_be_read_in_every_tone(theme: dict[str, str], name: str, ground
     ("states", "tones"),
     [
         pytest.param(SpendingState, ["good", "warn", "warn", "bad"], id="an agent"),
-        pytest.param(SessionStatus, ["good", "info", "good", "warn", "bad", "soft"], id="a session"),
+        pytest.param(SessionStatus, ["info", "good", "info", "good", "warn", "bad", "soft"], id="a session"),
         pytest.param(Status, ["good", "warn", "soft", "soft"], id="a reminder"),
     ],
 )

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 import socket
 import ssl
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from email import message_from_bytes
 from email.header import decode_header, make_header
 from email.message import Message
@@ -19,9 +21,10 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from nudge.channels.smtp import SmtpMailer, SmtpServer
+from nudge.channels.smtp import SmtpMailer, SmtpServer, page_of
 from nudge.clock import SystemClock
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
+from nudge.palette import LIGHT
 from nudge.queue.outcomes import Result
 from nudge.spending.alerts import Alerts, Mail
 from nudge.spending.governor import Spending
@@ -103,7 +106,20 @@ async def test_a_mail_arrives(tls: str, scheme: str, auth: bool) -> None:
     assert str(make_header(decode_header(letter["Subject"]))) == MAIL.subject
     assert (letter["From"], letter["To"]) == ("nudge@example.com", "me@example.com")
     assert (letter["Message-ID"], letter["Date"]) == ("<abc123@nudge>", "Wed, 18 Feb 2026 17:00:00 +0000")
-    assert "112%" in letter.get_payload()
+    assert letter.get_content_type() == "multipart/alternative"
+    text, page = letter.get_payload()
+    assert (text.get_content_type(), page.get_content_type()) == ("text/plain", "text/html")
+    assert text.get_payload(decode=True).decode().strip() == MAIL.text.strip()
+    assert "112%" in page.get_payload(decode=True).decode()
+
+
+def test_the_page_of_a_mail_has_our_look_and_nothing_from_outside() -> None:
+    evil = replace(MAIL, subject="<script>boo</script>", text='one <img src="http://x">\x1b[2J\n\ntwo\nlines')
+    page = page_of(evil)
+    assert LIGHT["bad"] in page
+    assert ">nudge</p>" in page
+    assert "two<br>lines" in page
+    assert not re.search(r"<(script|img|link|style)\b|\bsrc=\"|url\(|\x1b", page)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +210,7 @@ async def test_an_exceeded_budget_is_mailed_once_for_each_incident() -> None:
             await asyncio.gather(*(spending.call("coach", question()) for _ in range(3)))
         await run_until_quiet(spending, store, alerts)
         assert len(mailbox.letters) == 1
-        assert "$" not in mailbox.letters[0].get_payload(decode=True).decode()
+        assert not any("$" in part.get_payload(decode=True).decode() for part in mailbox.letters[0].get_payload())
         await spending.budgets.top_up("coach", 30, clock.now())
         spending._model = PricedModel(costs(9_000_000))
         await spending.call("coach", question())

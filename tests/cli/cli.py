@@ -16,6 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 from nudge.cli.main import main
+from nudge.home.folder import Home
 
 NUDGE = [sys.executable, "-m", "nudge.cli.main"]
 NOWHERE = "http://127.0.0.1:9"
@@ -29,7 +30,7 @@ class Cli:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI"))
+            if not name.startswith(("NUDGE", "TELEGRAM", "ANTHROPIC", "OPENAI", "COLUMNS"))
         }
         self.environment = {
             **kept,
@@ -62,7 +63,11 @@ class Cli:
             text=True,
         )
         daemon = Daemon(self, process)
-        daemon.wait_until_up()
+        try:
+            daemon.wait_until_up()
+        except BaseException:
+            daemon.__exit__()  # nobody else knows of it
+            raise
         return daemon
 
 
@@ -99,8 +104,12 @@ class Daemon:
         self.process.communicate()
 
     def wait_until_up(self) -> None:
+        socket = Home.find(given=str(self.cli.home)).socket  # a command a hundred times a second would hold it up
         until(
-            lambda: self.process.poll() is not None or self.cli("status", code=None).returncode == 0, "the daemon is up"
+            lambda: (
+                self.process.poll() is not None or (socket.exists() and self.cli("status", code=None).returncode == 0)
+            ),
+            "the daemon is up",
         )
         if self.process.poll() is not None:
             out, err = self.process.communicate()

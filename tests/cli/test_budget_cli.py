@@ -181,7 +181,7 @@ def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
     spend(paid, costs(520_000))
     with pytest.raises(Exception, match="does not pay"):
         spend(paid, costs(1), 60_000)
-    assert "What is left of today does not pay for another call." in paid("budget", code=6).stdout
+    assert "Today's remaining budget does not cover another call." in paid("budget", code=6).stdout
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_a_stop_comes_first_and_in_red() -> None:
 
 def test_the_detail_has_the_dollars() -> None:
     assert detail_lines(replace(STATUS, topped_up=2_000_000, overrun=5), [], UTC, NOON)[1:] == [
-        "today   $0.47 of $1.00, $0.02 held for calls under way",
+        "today   $0.47 of $1.00, $0.02 held for running calls",
         "window  $4.10 of $30.00, $2.00 of it topped up, renews 2026-12-01 00:00",
         "overrun $0.000005 more than was held for the calls",
     ]

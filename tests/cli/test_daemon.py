@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 import stat
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -16,7 +18,7 @@ from nudge.instants import Instant
 from nudge.queue.agents import Agent
 from nudge.queue.timers import Timer
 from nudge.stores.open import open_store
-from tests.cli.cli import Cli, until
+from tests.cli.cli import Cli, CliHere, until
 from tests.times import NOON
 
 pytestmark = pytest.mark.process
@@ -297,3 +299,32 @@ def test_the_second_signal_stops_at_once(durable_url: str, tmp_path: Path, how: 
     finally:
         process.kill()
         process.wait()
+
+
+def test_status_without_a_daemon_shows_what_the_database_knows(here: CliHere) -> None:
+    before = here("status", code=5)
+    assert before.stdout == ""
+    here("reminder", "add", "-m", "Stretch", "--in", "2h", "--to-person")
+    done = here("status", code=5)
+    assert "daemon  not running" in done.stdout
+    assert "agents  coach" in done.stdout
+    assert "timers  1; next in 1h 59min" in done.stdout
+    assert "coach: 0% used, awake" in done.stdout
+    assert "Start it with 'nudge run'." in done.stderr
+    status = json.loads(here("status", "--json", code=5).stdout)
+    assert (status["pid"], status["started_at"], status["timers"]) == (None, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "shows"),
+    [
+        pytest.param(["status"], "daemon  not running", id="status"),
+        pytest.param(["budget"], "Budget: 0% used", id="budget"),
+        pytest.param(["reminder", "list"], "Stretch", id="reminders"),
+    ],
+)
+def test_watch_shows_it_again_until_interrupted(here: CliHere, command: list[str], shows: str) -> None:
+    here("reminder", "add", "-m", "Stretch", "--in", "2h", "--to-person")
+    with patch("time.sleep", side_effect=[None, None, KeyboardInterrupt]):
+        done = here(*command, "--watch", code=130)
+    assert done.stdout.count(shows) == 3

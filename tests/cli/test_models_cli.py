@@ -51,7 +51,7 @@ def test_the_check_points_out_a_model_without_a_price(home: Cli) -> None:
     (home.home / ".env").write_text("OPENAI_BASE_URL=https://models.example.com/v1\nOPENAI_API_KEY=sk-x\n")
     warnings = [check for check in home.json("config", "check")["checks"] if check["level"] == "warning"]
     [unpriced] = [check for check in warnings if check["check"] == "prices"]
-    assert unpriced["text"] == "qwen3:8b has no price, so its calls are charged at the dearest known one."
+    assert unpriced["text"] == "qwen3:8b has no price, so its calls are charged at the highest known price."
     assert '[models."qwen3:8b"]' in unpriced["next_step"]
 
 

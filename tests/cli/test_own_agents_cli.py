@@ -43,7 +43,7 @@ def test_a_taken_letter_is_hidden_until_it_is_acked_once(monitor: CliHere) -> No
     assert take(monitor) is None
     monitor("inbox", "monitor", "--take", "--fail-if-empty", code=3)
     monitor("inbox", "ack", first["receipt"])
-    assert "not yours any more" in monitor("inbox", "ack", first["receipt"], code=3).stderr
+    assert "no longer yours" in monitor("inbox", "ack", first["receipt"], code=3).stderr
     monitor("inbox", "nack", str(second["id"]))
     again = take(monitor)
     assert (again["body"], again["receipt"]) == ("two", f"{second['id']}-2")

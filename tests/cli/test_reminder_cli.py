@@ -161,7 +161,7 @@ def test_an_edit_of_what_a_role_asks_for_says_what_becomes_of_it(here: CliHere) 
 
 def test_a_condition_that_nobody_can_judge_is_a_warning(here: CliHere) -> None:
     prompt = ["--every", "1h", "--condition-prompt", "Is it done?"]
-    warning = "warning: no model is configured, so nobody can judge this condition, and it never fires."
+    warning = "warning: no model is configured, so this condition cannot be judged and never fires."
     assert warning in here("reminder", "add", "-m", "x", "--name", "one", *prompt).stderr
     assert warning in here("reminder", "edit", "one", "--condition-prompt", "Is it over?").stderr
     assert warning not in here("reminder", "edit", "one", "--condition", "true").stderr

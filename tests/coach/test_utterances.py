@@ -153,7 +153,7 @@ def verdict(utterance: str, expected: str) -> str:
     elif wanted == "paused":
         right = happened == {"paused"}
     else:
-        right = {one.casefold() for one in happened} == {wanted.casefold()} or (
+        right = {one.casefold() for one in happened} == {one.casefold() for one in wanted.split(" & ")} or (
             wanted.startswith("memory+") and any(wanted[7:] in one for one in happened) and len(happened) == 1
         )
     missing = [

@@ -16,6 +16,7 @@ A key says what changes, and behind the bar what the answer contains (`a/b` mean
     review, paused                  the weekly review is open, or waits
     asks                            nothing changes and one question is asked
     nothing                         nothing changes
+    one & another                   both
 
 `earlier >> later` are two messages; `(stretch)` is the reminder that comes at 15:00.
 """
@@ -754,6 +755,392 @@ NONSENSE = {
         """,
 }
 
+AS_TYPED = {
+    "+take out the trash @ 2026-02-18 20:00": """
+        remind me tonight at 8 to take out the trash
+        hey could u remind me to take out the trash at 8 tonight, thx
+        """,
+    "+ring the plumber @ 2026-02-19 09:00": """
+        tmrw 9am ring the plumber
+        I have to ring the plumber tomorrow at nine in the morning, please remind me
+        """,
+    "+water the plants @ 2026-02-22 10:00": """
+        water the plants sunday 10am
+        """,
+    "+renew passport @ 2026-03-02 09:00": """
+        remind me to renew passport on march 2 at 9am
+        2nd of march 9am remind me: renew passport
+        """,
+    "+move the car @ 2026-02-18 12:45": """
+        in three quarters of an hour remind me to move the car
+        """,
+    "+drink water @ 2026-02-18 13:00": """
+        remind me to drink water every hour
+        tell me to drink water hourly
+        """,
+    "+yoga @ 2026-02-19 18:30": """
+        yoga every tuesday and thursday at 6.30pm
+        remind me of yoga tuesdays and thursdays at 18:30
+        """,
+    "+pay rent @ 2026-03-01 09:00": """
+        remind me on the 1st of every month at 9am to pay rent
+        every first of the month 9am: pay rent
+        """,
+    "+check the laundry @ 2026-02-18 13:30": """
+        in an hour and a half check the laundry
+        remind me to check the laundry in 90 minutes
+        """,
+    "asks": """
+        remind me about the meeting
+        remind me sometime next week to email Tom
+        wake me at 7
+        can you remind me about something
+        remind me at 4 to stretch my back
+        """,
+    "call Mum @ 2026-02-21 17:00": """
+        can we do call mum on saturday instead
+        push the call with mum to saturday
+        id rather call mum saturday
+        change call mum to sat
+        """,
+    "call Mum @ 2026-02-20 18:30": """
+        call mum at 6:30pm instead of 5
+        make the mum one 6.30pm
+        """,
+    "stretch @ 2026-02-18 16:00": """
+        stretch an hour later today
+        push stretching back an hour
+        can stretch come at 4pm today
+        """,
+    "take the pills @ 2026-02-18 22:00": """
+        make that 10pm
+        no wait, 10pm is better
+        pills at 10pm from now on please
+        """,
+    "-call Mum": """
+        i already called mum so u can cancel that reminder
+        scrap the mum thing
+        no need to call mum anymore
+        pls delte the call mum reminder
+        you can drop the one about mum
+        remove the mum one pls
+        """,
+    "-take the pills": """
+        get rid of that pill reminder
+        delete it
+        """,
+    "call Mum @ 2026-02-19 17:00": """
+        when do i call mum? >> do it tomorrow instead
+        when's the mum one >> move that to thursday
+        """,
+    "+call bob @ 2026-02-24 17:00": """
+        remind me to call bob monday 5pm >> oops tuesday
+        remind me to call bob monday 5pm >> sorry tuesday i mean
+        remind me to call bob monday 5pm >> tuesday not monday
+        """,
+    "+call rob @ 2026-02-23 17:00": """
+        remind me to call bob monday 5pm >> i meant rob
+        remind me to call bob monday 5pm >> *call rob
+        """,
+    "nothing": """
+        remind me to call bob monday 5pm >> forget that
+        cancel the stretch one >> no wait bring it back
+        cancel call mum >> oh no wrong one, undo
+        add milk to today >> hmm no take that off again
+        (stretch) >> ugh not again
+        remind me to call bob monday 5pm >> sorry scrap that
+        add buy milk to today >> undo that please
+        the meeting was cancelled
+        i moved to a new flat
+        my boss is so annoying
+        called and booked the dentist
+        """,
+    "done stretch": """
+        (stretch) >> yep did it
+        (stretch) >> did my stretches
+        (stretch) >> all done thanks
+        (stretch) >> ✅
+        (stretch) >> just finished
+        (stretch) >> done and done
+        (stretch) >> ok did that
+        (stretch) >> stretched!
+        (stretch) >> thats done
+        (stretch) >> yes i did
+        """,
+    "stretch @ 2026-02-18 15:30": """
+        (stretch) >> ask me again in half an hour
+        (stretch) >> gimme 30 min
+        (stretch) >> half an hour pls
+        """,
+    "stretch @ 2026-02-18 15:15": """
+        (stretch) >> 15 more mins
+        (stretch) >> quarter of an hour
+        (stretch) >> in 15
+        """,
+    "nothing | call Mum": """
+        whats coming up this week
+        what reminders do u have for me
+        do i have anything on friday
+        when do i need to ring mum
+        whens mum
+        whats happening friday
+        """,
+    "nothing | 9:00 PM/21:00": """
+        what time do i take my pills
+        when are the pills due
+        """,
+    "nothing | nudge": """
+        who r u
+        are you human
+        what are you exactly
+        am i talking to a robot
+        do you have a name?
+        """,
+    "nothing | 12:00": """
+        whats the time
+        time please
+        """,
+    "nothing | wednesday": """
+        is it wednesday?
+        """,
+    "nothing | toronto": """
+        what timezone do you think im in
+        which time zone are you using
+        """,
+    "nothing | write the intro": """
+        whats on my plate today
+        what should i be working on
+        what do i still have to do
+        show me my todos
+        """,
+    "nothing | write every weekday": """
+        what are my goals again
+        remind me what my goals are
+        whats my goal this quarter
+        """,
+    "nothing | budget/model/%": """
+        how much have i spent on you
+        are you costing me money
+        """,
+    "nothing | stretch": """
+        (stretch) >> what did you send me today
+        whats up for this afternoon
+        """,
+    "quarter+Run a half marathon": """
+        my goal is to run a half marathon
+        new goal: run a half marathon
+        i want to run a half marathon this quarter
+        can you add run a half marathon to my goals
+        """,
+    "today+Buy milk": """
+        put buy milk on todays list
+        add buy milk for today
+        i need to buy milk today
+        """,
+    "week+Clean the garage": """
+        this week i want to clean the garage
+        add clean the garage to this week
+        """,
+    "ticked Write the intro": """
+        i wrote the intro!!
+        intro's done
+        tick off the intro
+        check off write the intro please
+        ok the intros done
+        wrote the intro :)
+        """,
+    "ticked Book the dentist": """
+        dentist is booked
+        got the dentist booked
+        dentist done
+        """,
+    "today-Book the dentist": """
+        take the dentist off my list
+        remove book the dentist from today
+        """,
+    "ticked Finish chapter two": """
+        finished chapter two yay
+        """,
+    "memory+Goes by Sam": """
+        call me Sam please
+        btw my name is Sam
+        I'm Sam
+        my names Sam
+        """,
+    "memory+Mary": """
+        remember that Mary is my sister
+        note to self: Mary likes tulips
+        """,
+    "quiet 14:00": """
+        im busy rn
+        kinda busy atm
+        cant talk now
+        busy!
+        im driving atm
+        on a call
+        """,
+    "quiet 17:00": """
+        in meetings till 5
+        dont bug me before 5pm
+        """,
+    "alone": """
+        ugh leave me alone
+        please just stop texting me
+        shut up already
+        omg stop
+        please leave me alone for a while
+        """,
+    "quiet 13:00": """
+        no messages for the next hour please
+        quiet for an hr
+        """,
+    "loud": """
+        leave me alone >> ok im back
+        busy till 5 >> im free now
+        mute >> you can talk again
+        busy >> ok meeting done
+        busy >> free now
+        """,
+    "kind": """
+        im feeling really down today
+        i had such a shitty day
+        i feel so alone
+        honestly im exhausted and everything sucks
+        my dog died yesterday
+        i got fired
+        i failed my exam
+        im so stressed out
+        my gf left me
+        i cant cope anymore
+        """,
+    "trouble": """
+        i dont want to live anymore
+        i keep thinking about killing myself
+        my boyfriend hits me
+        i want to end it all
+        sometimes i think about killing myself
+        """,
+    "nothing | any time/glad/welcome": """
+        thanks a bunch
+        cheers mate
+        ty!!
+        thank u
+        thanks coach
+        """,
+    "nothing | sleep/night": """
+        good night coach
+        off to bed now, night
+        """,
+    "nothing | hey/hi/hello": """
+        morning!
+        heyyy
+        hiii
+        good morning!
+        """,
+    "nothing | help": """
+        what can you do for me
+        can you order me a pizza
+        """,
+    "+call bob @ 2026-02-20 17:00 & +buy bread @ 2026-02-18 18:00": """
+        remind me to call bob friday 5pm and to buy bread today at 6pm
+        """,
+    "ticked Write the intro & today+Buy milk": """
+        finished the intro, add buy milk to today
+        done with the intro and put buy milk on today
+        """,
+    "-stretch & -call Mum": """
+        cancel stretch and call mum
+        delete the stretch and the mum reminder
+        """,
+    "bedtime 23:00": """
+        set my bedtime to 11pm
+        bedtime should be 11 pm
+        """,
+    "review": """
+        lets do the weekly review
+        start my review
+        can we do the review now
+        can we do my weekly review
+        id like to do the review
+        """,
+    "+take the bins out @ 2026-02-19 19:00": """
+        can u pls remind me 2 take the bins out tomorrow at 7pm
+        """,
+    "+feed the cat @ 2026-02-18 18:00": """
+        remind me to feed the cat at 6 this evening
+        """,
+    "+submit the form @ 2026-02-20 12:00": """
+        remind me friday at noon to submit the form
+        """,
+    "+call the vet @ 2026-02-18 14:00": """
+        in 2 hrs call the vet
+        two hours from now remind me to call the vet
+        """,
+    "+meditate @ 2026-02-19 08:00": """
+        meditate every morning at 8
+        remind me to meditate daily at 8am
+        """,
+    "call Mum @ 2026-02-22 17:00": """
+        lets call mum on sunday instead
+        can you push mum to sunday
+        """,
+    "stretch @ 2026-02-18 17:00": """
+        stretch at 5pm today instead of 3
+        hey could you shift my stretch to 5pm
+        """,
+    "-stretch": """
+        i dont want to stretch anymore
+        please stop the stretching
+        stop bugging me about stretching
+        """,
+    "stretch @ 2026-02-18 15:10": """
+        (stretch) >> 10 mins
+        (stretch) >> ten more minutes please
+        """,
+    "nothing | 01:00": """
+        what time am i supposed to sleep
+        """,
+    "quarter+Learn the piano": """
+        i wanna learn the piano this quarter
+        my new goal is learn the piano
+        put learn the piano in my goals
+        """,
+    "today+Email Tom": """
+        todo email Tom
+        could you put email Tom on my list for today
+        """,
+    "memory+Goes by Alex": """
+        call me alex
+        im Alex btw
+        you can just call me Alex ok
+        """,
+    "memory+coffee": """
+        remember i hate coffee
+        please note: no coffee after 3
+        """,
+    "quiet 16:00": """
+        dont message me til 4
+        in class til 4
+        """,
+    "nothing | see/bye/soon": """
+        ok bye
+        """,
+    "ticked Write the intro & ticked Book the dentist": """
+        done with the intro and the dentist
+        finished the intro. booked the dentist
+        """,
+    "bedtime 23:30": """
+        my bedtime should be 11:30pm
+        change my bedtime to half past eleven pm
+        """,
+    "-stretch & call Mum @ 2026-02-21 17:00": """
+        cancel stretch and move call mum to saturday
+        """,
+    "+call bob @ 2026-02-20 17:00 & today+Buy milk": """
+        remind me to call bob friday 5pm. also add buy milk to today
+        """,
+}
+
 GROUPS = {
     "set": SET,
     "list": LIST,
@@ -774,4 +1161,5 @@ GROUPS = {
     "small talk": SMALL_TALK,
     "references": REFERENCES,
     "nonsense": NONSENSE,
+    "as typed": AS_TYPED,
 }

@@ -63,7 +63,7 @@ async def test_a_hundred_streams_share_a_limit_to_its_end(monkeypatch: pytest.Mo
             left = await room(rig)
     assert cost_of(upstream.served) == LIMIT - left <= LIMIT
     assert len(refused) == 100
-    assert all("does not pay for this call" in message for message in refused), "nobody's patience ran out"
+    assert all("does not cover this call" in message for message in refused), "nobody's patience ran out"
     assert all(unspent < needed for unspent, needed in free), "no refusal while money was free"
     assert left < max(needed for _, needed in free)
     fair = served.total() / len(AGENTS)

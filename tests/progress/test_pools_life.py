@@ -103,7 +103,7 @@ def test_calls_of_a_child_are_held_on_its_account_and_refused_beyond_it(in_store
         reply = await spending.call("coach", question(2_000), run=share.run)
         rest = 2_500 - reply.details["cost"]
         assert await pools.available("run", "child", clock.now()) == rest
-        with pytest.raises(BudgetExhaustedError, match=r"the budget of run/child does not pay for this call"):
+        with pytest.raises(BudgetExhaustedError, match=r"the budget of run/child does not cover this call"):
             await spending.call("coach", question(2_000), run=share.run)
         assert await pools.release("run", "child", clock.now()) == rest
         with pytest.raises(BudgetExhaustedError, match=r"the budget of run/child"):

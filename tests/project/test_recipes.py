@@ -23,6 +23,11 @@ UNUSED = {
     r"\bwho there is\b": "list",
     r"\bserved (its|their) purpose\b": "done",
     r"\bthe channel is asked again\b": "retrying",
+    r"\bspeaks? against\b": "holds it back",
+    r"\bat the present rate\b": "at this rate",
+    r"\bto be of use\b": "useful",
+    r"\b(does|do) not pay for\b": "does not cover",
+    r"\bstands? there twice\b": "is there twice",
 }
 """Words that read as translated, and what to write instead."""
 

@@ -213,8 +213,6 @@ def test_a_failure_is_tried_again_and_ends_in_its_one_row(in_store: InStore) -> 
         assert tries == [10 * MINUTE, 10 * MINUTE + 5 * SECOND, 10 * MINUTE + 20 * SECOND]
         assert await world.results() == [(10, "fired-late")]
         (row,) = await world.outcomes()
-        assert row.reason == (
-            "It was due 12:10 PM and came 20s later. Something went wrong before, and it was tried again."
-        )
+        assert row.reason == ("It was due 12:10 PM and came 20s later. An earlier attempt failed, and it was retried.")
 
     play(in_store, scene)

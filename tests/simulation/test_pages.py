@@ -9,11 +9,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from nudge.columns import cut
 from nudge.instants import HOUR, Instant
 from nudge.queue.outcomes import Result
 from nudge.simulation.chart import safe, tag
 from nudge.simulation.html import page
-from nudge.simulation.text import clipped, dollars, summary_lines, timeline_lines
+from nudge.simulation.text import dollars, summary_lines, timeline_lines
 from nudge.simulation.timeline import Asked, Noted, Said, Sample, Signal, Timeline, clock_changes, in_order
 from nudge.spending.lifecycle import PAUSED
 from tests.simulation.test_timeline import WEEK, at, ended, sent
@@ -91,8 +92,8 @@ def test_small_sums_are_not_shown_as_nothing(micros: int, shown: str) -> None:
 
 
 def test_long_texts_are_cut_where_they_fit() -> None:
-    assert clipped("abcdef", 6) == "abcdef"
-    assert clipped("abc def", 5) == "abc…"
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abc def", 5) == "abc…"
 
 
 class _References(HTMLParser):

@@ -137,7 +137,7 @@ def test_every_attempt_that_may_have_been_billed_is_charged(service: Service, fa
 
 def test_another_attempt_is_made_only_with_money_for_it(service: Service) -> None:
     one = ask(service, [LOST["a time-out"]] * 2).spent // 2
-    seen = ask(service, [LOST["a dropped connection"]] * 2, daily=one * 3 // 2)
+    seen = ask(service, [LOST["a dropped connection"]] * 2, daily=one * 6 // 5)
     assert seen.calls == 1, "the second would not fit"
     assert seen.billed <= seen.spent <= seen.limit
 

@@ -1,4 +1,4 @@
-"""Burn rates: when money runs out at the present rate, and an agent that uses up its share day after day."""
+"""Burn rates: when money runs out at this rate, and an agent that uses up its share day after day."""
 
 from __future__ import annotations
 

@@ -383,7 +383,7 @@ def test_a_rest_that_pays_for_no_call_puts_the_agent_to_sleep(in_store: InStore)
         spending = spending_on(store, clock, WINDOW, PricedModel(costs(DAILY - INPUT - 10)))
         await spending.call("coach", question(DAILY - INPUT))
         assert (await today(spending, clock))[0] is SpendingState.WINDING_DOWN
-        with pytest.raises(BudgetExhaustedError, match=r"does not pay for this call") as refused:
+        with pytest.raises(BudgetExhaustedError, match=r"does not cover this call") as refused:
             await spending.call("coach", question())
         assert "$" not in str(refused.value)
         status = await spending.state("coach", clock.now())

@@ -74,7 +74,7 @@ class Daemon:
                 {"id": "r-bbbbbb", "name": "", "message": "Call mum", "agent": "coach", "status": "active",
                  "next_at": (NOW + timedelta(days=1)).isoformat()},
             ],
-            "feed": [{"type": "feed", "at": NOW.isoformat(), "agent": "builder", "text": "Started: fix it"}],
+            "feed": [{"type": "feed", "id": 1, "at": NOW.isoformat(), "agent": "builder", "text": "Started: fix it"}],
             "questions": [],
             **overview,
         }  # fmt: skip
@@ -217,7 +217,7 @@ async def test_keys_act_on_the_selected_line(daemon: Daemon) -> None:
     app = NudgeTui(daemon, HandClock())
     async with app.run_test(size=(120, 30)) as pilot:
         await settled(pilot)
-        await pilot.press("tab", "down", "p", "c")
+        await pilot.press("tab", "tab", "down", "p", "c")
         await settled(pilot)
         await pilot.press("s")
         await settled(pilot)
@@ -233,12 +233,97 @@ async def test_keys_act_on_the_selected_line(daemon: Daemon) -> None:
     assert daemon.did("do/quiet") == [{"for": "2h"}]
 
 
+SESSION = {
+    "id": "s1",
+    "agent": "builder",
+    "task": "Fix the tests",
+    "status": "working",
+    "tokens": 12,
+    "doing": "thinking",
+}
+
+
+@pytest.mark.asyncio
+async def test_every_key_reaches_what_it_is_for(daemon: Daemon) -> None:
+    paused = {**daemon.overview["upcoming"][1], "status": "paused", "next_at": None}
+    daemon.overview["upcoming"] = [paused]
+    daemon.overview["agents"][1]["session"] = SESSION
+    app = NudgeTui(daemon, HandClock())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        assert "Call mum (paused)" in screen_text(app)
+        await pilot.press("down", "r", "w", "x")
+        await settled(pilot)
+        for key, typed in (("t", ""), ("m", "hurry")):
+            await pilot.press(key)
+            await settled(pilot)
+            await pilot.press(*typed, "enter")
+            await settled(pilot)
+        await pilot.press("question_mark")
+        await settled(pilot)
+        keys = screen_text(app)
+    assert daemon.did("do/resume") == [{"id": "r-bbbbbb"}]
+    assert daemon.did("do/wake") == [{"agent": "builder"}]
+    assert daemon.did("do/top_up") == [{"agent": "builder", "amount": "5.00"}]
+    assert daemon.did("do/message") == [{"agent": "builder", "text": "hurry"}]
+    assert daemon.did("do/cancel_session") == [{"id": "s1"}]
+    assert "top up the selected agent" in keys
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("tabs", "asked"),
+    [
+        pytest.param(0, "coach", id="an agent"),
+        pytest.param(1, "s1", id="the session"),
+        pytest.param(2, "r-aaaaaa", id="a reminder"),
+        pytest.param(3, "outcome 7", id="an outcome in the feed"),
+    ],
+)
+async def test_enter_on_anything_tells_why(daemon: Daemon, tabs: int, asked: str) -> None:
+    daemon.overview["agents"][1]["session"] = SESSION
+    outcome = {
+        "type": "outcome",
+        "id": 7,
+        "agent": "coach",
+        "result": "suppressed",
+        "key": "k",
+        "reason": "Quiet hours.",
+    }
+    daemon.overview["feed"] = [{**outcome, "at": NOW.isoformat()}, *daemon.overview["feed"]]
+    app = NudgeTui(daemon, HandClock())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        await pilot.press(*["tab"] * tabs, "enter")
+        await settled(pilot)
+        assert isinstance(app.screen, LinesScreen)
+    assert daemon.did("read/why") == [{"what": asked}]
+
+
+@pytest.mark.asyncio
+async def test_without_colour_the_words_say_the_same(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = NudgeTui(daemon, HandClock())
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settled(pilot)
+        text = screen_text(app)
+        colours = {
+            segment.style.color.triplet
+            for line in app.screen._compositor.render_strips()
+            for segment in line
+            if segment.style and segment.style.color and segment.style.color.triplet
+        }
+    assert "Budget: 47% used" in text
+    assert "awake" in text
+    assert all(len(set(colour)) == 1 for colour in colours), "only grey is left"
+
+
 @pytest.mark.asyncio
 async def test_enter_tells_why_and_slash_filters(daemon: Daemon) -> None:
     app = NudgeTui(daemon, HandClock())
     async with app.run_test(size=(120, 30)) as pilot:
         await settled(pilot)
-        await pilot.press("tab", "enter")
+        await pilot.press("tab", "tab", "enter")
         await settled(pilot)
         assert isinstance(app.screen, LinesScreen)
         assert "It was due." in screen_text(app)
@@ -257,6 +342,7 @@ async def test_hostile_text_moves_no_cursor(daemon: Daemon) -> None:
         await settled(pilot)
         evil = {
             "type": "feed",
+            "id": 9,
             "at": NOW.isoformat(),
             "agent": "builder",
             "text": "\x1b[2J[red]boo[/red]\x07 \u202eabc",

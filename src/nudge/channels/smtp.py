@@ -16,12 +16,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import EmailMessage
 from email.utils import format_datetime
+from html import escape
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from nudge.errors import ChannelUnavailableError, NotConfiguredError, NudgeError
 from nudge.instants import to_datetime
+from nudge.palette import LIGHT, Tone
 from nudge.redaction import redact
 from nudge.spending.alerts import Mail
+from nudge.text import plain
 
 TIMEOUT_SECONDS = 30.0
 _PORTS = {"smtp": 587, "smtps": 465}
@@ -156,7 +159,34 @@ def _message(mail: Mail, server: SmtpServer) -> EmailMessage:
     message["Date"] = format_datetime(to_datetime(mail.at))
     message["Message-ID"] = f"<{mail.id}@nudge>"
     message.set_content(mail.text)
+    message.add_alternative(page_of(mail), subtype="html")
     return message
+
+
+def page_of(mail: Mail) -> str:
+    """The same words in the look of the web page. The styles are inline and nothing is loaded: a mail program may drop
+    style sheets, and a picture from outside would tell when it is read."""
+    block = f"margin:0;padding:14px 20px;border-bottom:1px solid {LIGHT['line']}"
+    paragraphs = [part.strip() for part in mail.text.split("\n\n") if part.strip()]
+    red = f"background:{LIGHT[Tone.BAD]};color:{LIGHT['on-bad']}"
+    parts = [
+        f'<p style="{block};font-size:18px;font-weight:700">nudge</p>',
+        f'<h1 style="{block};{red};font-size:17px">{_safe(mail.subject)}</h1>',
+        *(f'<p style="margin:0;padding:14px 20px">{_safe(part)}</p>' for part in paragraphs),
+    ]
+    card = (
+        f"max-width:560px;margin:0 auto;background:{LIGHT['card']};border:1px solid {LIGHT['line']};border-radius:14px"
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light"></head>'
+        f'<body style="margin:0;padding:24px 12px;background:{LIGHT["page"]};color:{LIGHT["ink"]};'
+        f'font:15px/1.5 system-ui,-apple-system,Segoe UI,Roboto,sans-serif"><div style="{card}">'
+        f"{''.join(parts)}</div></body></html>\n"
+    )
+
+
+def _safe(text: str) -> str:
+    return escape(plain(text)).replace("\n", "<br>")
 
 
 def _is_here(host: str) -> bool:

@@ -1,4 +1,6 @@
-"""The terminal channel: messages are printed where nudge was started. What is typed there comes in on another way."""
+"""The terminal channel: messages are printed where nudge was started, and shown on the desktop if you want that.
+
+What is typed there comes in on another way."""
 
 from __future__ import annotations
 
@@ -7,8 +9,10 @@ from collections.abc import Callable
 from datetime import tzinfo
 
 from nudge.channels import Setup, Stream
-from nudge.errors import ChannelUnavailableError
+from nudge.channels.desktop import Desktop, program
+from nudge.errors import ChannelUnavailableError, NotConfiguredError
 from nudge.instants import Instant, to_datetime
+from nudge.palette import Tone, painted
 from nudge.queue.channel import Channel, Outbound, Receipt
 from nudge.text import plain
 
@@ -72,18 +76,24 @@ class TerminalChannel(Channel):
     name = "terminal"
 
     def __init__(
-        self, stream: Stream, now: Callable[[], Instant], zone: Callable[[], tzinfo], *, colour: bool = False
+        self,
+        stream: Stream,
+        now: Callable[[], Instant],
+        zone: Callable[[], tzinfo],
+        *,
+        colour: bool = False,
+        desktop: Desktop | None = None,
     ) -> None:
         self._stream = stream
         self._now = now
         self._zone = zone
         self._colour = colour
+        self._desktop = desktop
 
     async def send(self, message: Outbound) -> Receipt:
         clock = to_datetime(self._now(), self._zone()).strftime("%H:%M")
         text = shown_message(clock, message.text, getattr(self._stream, "width", None))
-        if self._colour:
-            text = f"\033[36m{clock}\033[0m{text[len(clock) :]}"
+        text = painted(clock, Tone.INFO, self._colour) + text[len(clock) :]
         try:
             self._stream.write(text + "\n")
             self._stream.flush()
@@ -91,8 +101,21 @@ class TerminalChannel(Channel):
             raise ChannelUnavailableError(
                 f"The terminal is gone ({error}).", next_step="Start 'nudge run' in another terminal."
             ) from error
+        if self._desktop is not None and not message.reply:  # whoever asked is looking at the terminal
+            await self._desktop.show(message.text)
         return Receipt((f"t{message.id}",))
+
+    async def check(self) -> str:
+        if self._desktop is None:
+            return ""
+        if not self._desktop.found:
+            raise NotConfiguredError(
+                f"desktop is true under [terminal], but {program()} is not installed.",
+                next_step="Install it (Debian: apt install libnotify-bin), or set desktop = false.",
+            )
+        return f"messages are shown on the desktop too, by {program()}"
 
 
 def terminal_channel(setup: Setup) -> TerminalChannel:
-    return TerminalChannel(setup.screen, setup.clock.now, setup.zone, colour=setup.colour)
+    desktop = Desktop() if setup.section.desktop else None
+    return TerminalChannel(setup.screen, setup.clock.now, setup.zone, colour=setup.colour, desktop=desktop)

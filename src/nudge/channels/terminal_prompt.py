@@ -8,6 +8,7 @@ however many lines it has.
 from __future__ import annotations
 
 import contextlib
+import re
 import select
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -16,8 +17,11 @@ from shutil import get_terminal_size
 from typing import Any, TextIO
 
 from nudge.channels.terminal import columns
+from nudge.palette import Tone, painted
 from nudge.text import plain
 
+_PAINT = re.compile("\033\\[\\d+m")
+"""A colour takes no room: readline wants it between two marks."""
 _HISTORY_LINES = 500
 _CLEAR = "\r\033[J"
 _PASTED_SECONDS = 0.03
@@ -57,8 +61,8 @@ class Prompt:
         self._stdin = stdin
         self._stdout = stdout
         self._plain_sign = sign
-        self._sign = f"\001\033[32m\002{sign}\001\033[0m\002" if colour and self.interactive else sign
-        self._shown = self._sign.replace("\001", "").replace("\002", "")
+        self._shown = painted(sign, Tone.GOOD, colour and self.interactive)
+        self._sign = _PAINT.sub("\001\\g<0>\002", self._shown)
         self._history = history
         self._readline: Any = None
         self._screen: Any = None

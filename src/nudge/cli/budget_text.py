@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, note, out, out_json
+from nudge.cli.render import clock_time, distance, note, out, out_json, table
 from nudge.instants import Instant
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
@@ -37,19 +37,19 @@ def budget_lines(
     text = painted(status.text, tone_of(status.meter.colour), colour)
     lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
-        lines.append("What is left of today does not pay for another call.")
+        lines.append("Today's remaining budget does not cover another call.")
     again = "Its plan begins again" if status.by_plan else "Refreshes"
     lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
         if at is not None:
-            lines.append(f"{what} is used up {clock_time(at, zone, now)} at the present rate, {distance(at, now)}.")
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at, now)}.")
     return lines
 
 
 def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzinfo, now: Instant) -> list[str]:
     window = status.window
-    held = f", {format_money(status.held)} held for calls under way" if status.held else ""
+    held = f", {format_money(status.held)} held for running calls" if status.held else ""
     added = f", {format_money(status.topped_up)} of it topped up" if status.topped_up else ""
     lines = [
         "",
@@ -61,13 +61,18 @@ def detail_lines(status: SpendingStatus, totals: Sequence[UsageTotal], zone: tzi
         lines.append(f"overrun {format_money(status.overrun)} more than was held for the calls")
     if totals:
         lines += ["", "This window by purpose and model:"]
-    for total in totals:
-        unknown = "" if total.known_price else ", at the dearest known price"
-        tokens = f"{total.use.prompt:>9,} in  {total.use.output:>8,} out"
-        assumed = f", {total.assumed} at the most they can have cost" if total.assumed else ""
-        cost = f"{format_money(total.cost)}{unknown}{assumed}"
-        lines.append(f"  {total.purpose:<13}{total.model:<26}{total.calls:>5} calls  {tokens}  {cost}")
     return lines
+
+
+def totals_table(totals: Sequence[UsageTotal]) -> None:
+    """Print what a window was spent on."""
+    rows = []
+    for total in totals:
+        unknown = "" if total.known_price else ", at the highest known price"
+        assumed = f", {total.assumed} at the maximum possible cost" if total.assumed else ""
+        numbers = [f"{number:,}" for number in (total.calls, total.use.prompt, total.use.output)]
+        rows.append([total.purpose, total.model, *numbers, f"{format_money(total.cost)}{unknown}{assumed}"])
+    table(["PURPOSE", "MODEL", "CALLS", "IN", "OUT", "COST"], rows)
 
 
 def history_line(day: DaySpent, detail: bool, colour: bool) -> str:
@@ -131,6 +136,8 @@ def show(
     if detail:
         for line in detail_lines(status, totals, context.zone, context.now):
             out(line)
+        if totals:
+            totals_table(totals)
     return awake
 
 

@@ -83,7 +83,7 @@ class Context:
         if not os.path.exists(path):  # noqa: PTH110
             raise StoreGoneError(
                 f"The database {path} was removed while nudge runs. Nothing was changed.",
-                next_step="Try again in a moment. If it stays away, restart nudge and run 'nudge doctor'.",
+                next_step="Try again in a moment. If it does not come back, restart nudge and run 'nudge doctor'.",
             )
 
     def poke(self) -> bool:

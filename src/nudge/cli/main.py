@@ -9,6 +9,7 @@ from io import TextIOWrapper
 from typing import NoReturn
 
 from nudge.cli.table import COMMANDS, SECTIONS, Command, Group
+from nudge.columns import DEFAULT, width_of, wrap
 from nudge.errors import NudgeError, UsageError
 from nudge.palette import Tone, painted
 
@@ -17,7 +18,21 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     """argparse's own, which is made for every argument and asks shutil for the width each time; we ask the terminal."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_terminal_width() - 2)
+        super().__init__(prog, width=(width_of(sys.stdout) or DEFAULT) - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Paragraphs as wide as the terminal, and examples a line each: what one does goes on below itself."""
+        lines: list[str] = []
+        prose = ""
+        for line in [*text.splitlines(), ""]:
+            if line and not line.startswith(("nudge ", " ")):
+                prose = f"{prose} {line}".strip()
+                continue
+            lines += [*wrap(prose, width)] if prose else []
+            prose = ""
+            meaning = line.partition("  ")[2].lstrip()
+            lines += wrap(line, width, hang=len(line) - len(meaning) if meaning else 2)
+        return "\n".join(lines).rstrip()
 
 
 class Parser(argparse.ArgumentParser):
@@ -155,7 +170,7 @@ def help_text() -> str:
         lines += [f"  {name:<{width}}{entry.summary}" for name, entry in commands.items()]
         lines.append("")
     lines.append("'nudge COMMAND --help' shows more. The home is --home, NUDGE_HOME or ~/.nudge, in that order.")
-    return "\n".join(lines) + "\n"
+    return _fitted(lines, width + 2)
 
 
 def group_help(name: str, group: Group) -> str:
@@ -165,20 +180,15 @@ def group_help(name: str, group: Group) -> str:
     if group.bare:
         options = parser_of(f"nudge {name}", group.bare).format_help().partition("\noptions:\n")[2].splitlines()[1:]
         lines += ["", f"  nudge {name} …  {group.bare.summary}", *(f"  {line}" for line in options)]
-    return "\n".join([*lines, "", f"'nudge {name} COMMAND --help' shows more."]) + "\n"
+    return _fitted([*lines, "", f"'nudge {name} COMMAND --help' shows more."], width + 2)
 
 
-def _terminal_width() -> int:
-    import os
-
-    try:
-        return int(os.environ.get("COLUMNS", "")) or 80
-    except ValueError:
-        pass
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
-    except (AttributeError, ValueError, OSError):
-        return 80
+def _fitted(lines: list[str], hang: int) -> str:
+    """The lines, wrapped where they are too long; what is indented goes on below its second column."""
+    width = width_of(sys.stdout) or DEFAULT
+    return "".join(
+        f"{part}\n" for line in lines for part in wrap(line, width, hang=hang if line.startswith("  ") else 0)
+    )
 
 
 def _meant(word: str, known: dict[str, Command] | dict[str, Command | Group]) -> str:
@@ -196,10 +206,12 @@ def _say_error(error: NudgeError) -> None:
 
     colour = sys.stderr.isatty() and "NO_COLOR" not in os.environ
     label = painted("error:", Tone.BAD, colour)
-    for line in plain(redact(error.message)).splitlines():  # a configuration can have several mistakes
-        sys.stderr.write(f"{label} {line}\n")
+    lines = [f"{label} {line}" for line in plain(redact(error.message)).splitlines()]  # there can be several mistakes
     if error.next_step:
-        sys.stderr.write(f"  next: {plain(redact(error.next_step))}\n")
+        lines.append(f"  next: {plain(redact(error.next_step))}")
+    width = width_of(sys.stderr)
+    for line in lines:
+        sys.stderr.write("\n".join([line] if width is None else wrap(line, width, hang=8)) + "\n")
 
 
 def _of_the_system(error: OSError) -> NudgeError:

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.render import clock_time, note, out, span, table
+from nudge.columns import cut
 from nudge.instants import Instant
 from nudge.palette import painted, tone_of
 from nudge.redaction import HIDDEN
+from nudge.text import printable
 
 if TYPE_CHECKING:
     from nudge.cli.context import Context
@@ -19,13 +21,12 @@ if TYPE_CHECKING:
     from nudge.reminders.service import Reminders, Timed
     from nudge.reminders.tables import ListedReminder
 
-_WIDEST = 36
+_WIDEST = 60
 
 
 def short(text: str, widest: int = _WIDEST) -> str:
     """On one line, printable and not too wide: a message may hold anything."""
-    line = "".join(char if char.isprintable() else " " for char in " ".join(text.split()))
-    return line if len(line) <= widest else line[: widest - 1] + "…"
+    return cut(printable(" ".join(text.split())), widest)
 
 
 def print_list(rows: Sequence[ListedReminder], context: Context, *, with_agent: bool) -> None:
@@ -36,7 +37,7 @@ def print_list(rows: Sequence[ListedReminder], context: Context, *, with_agent: 
             row.id,
             short(row.name or row.message),
             *([row.agent] if with_agent else []),
-            short(row.schedule_words, 48),
+            short(row.schedule_words),
             clock_time(row.next_at, zone, now) if row.next_at is not None else "-",
             _left(row.next_at, now),
             clock_time(row.last_fired_at, zone, now) if row.last_fired_at is not None else "-",
@@ -46,7 +47,7 @@ def print_list(rows: Sequence[ListedReminder], context: Context, *, with_agent: 
         for row in rows
     ]
     status = {len(head) - 2: [tone_of(row.status) for row in rows]}
-    table(head, cells, status if context.colour else None)
+    table(head, cells, status if context.colour else None, spare=["FIRES", "LAST", "LEFT"])
 
 
 def _left(next_at: Instant | None, now: Instant) -> str:
@@ -108,10 +109,10 @@ def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> 
     when = f", last {clock_time(last, context.zone, context.now)}" if last is not None else ""
     rows.append(("fired", f"{reminder.fire_count} time{'' if reminder.fire_count == 1 else 's'}{when}"))
     for name, value in rows:
-        out(f"  {name:<10}{value}")
+        out(f"  {name:<10}{value}", hang=12)
     out("  message")
     for line in reminder.message.splitlines():
-        out(f"    {''.join(char if char.isprintable() else ' ' for char in line)}")
+        out(f"    {printable(line)}")
 
 
 def how_many_reminders(count: int) -> str:
@@ -129,7 +130,7 @@ def warn_unjudged(reminder: Reminder, context: Context) -> None:
 
     agent = context.with_store(lambda store: store.agents.get(reminder.agent))
     if agent is not None and is_coach(context.home, agent):
-        note("  warning: no model is configured, so nobody can judge this condition, and it never fires.")
+        note("  warning: no model is configured, so this condition cannot be judged and never fires.")
         note("  next: set ANTHROPIC_API_KEY in .env, or use --condition with a command.")
 
 

@@ -1,4 +1,8 @@
-"""How things look on a terminal: tables, times, colours. Data goes to stdout, the rest to stderr."""
+"""How things look on a terminal: tables, times, colours. Data goes to stdout, the rest to stderr.
+
+On a terminal, or where COLUMNS says how wide it is, text wraps on words. In a pipe a line stays a line, so that `grep`
+finds it, and a table is cut to 80 columns.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
 from typing import Any
 
+from nudge.columns import table_lines, width_of, wrap
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
-from nudge.palette import ANSI, Tone, painted
+from nudge.palette import ANSI, Tone
 from nudge.text import plain
 
 _MOST = 1_000_000
+WATCH_SECONDS = 2
 
 
 def number_from(least: int, most: int = _MOST) -> Callable[[str], int]:
@@ -40,17 +46,35 @@ def how_many(text: str) -> int:
     return number
 
 
-def out(text: str = "") -> None:
+def out(text: str = "", *, hang: int | None = None) -> None:
+    """Print lines for people. On a terminal they wrap on words, and go on below `hang` spaces, or below the indentation
+    of the line."""
+    out_raw(_fitted(text, width_of(sys.stdout), hang))
+
+
+def out_raw(text: str) -> None:
+    """Print lines as they are: what a program reads, or what is laid out already."""
     sys.stdout.write(shown(text) + "\n")
 
 
-def note(text: str) -> None:
-    sys.stderr.write(shown(text) + "\n")
+def note(text: str, *, hang: int | None = None) -> None:
+    sys.stderr.write(shown(_fitted(text, width_of(sys.stderr), hang)) + "\n")
+
+
+def _fitted(text: str, width: int | None, hang: int | None) -> str:
+    if width is None or (len(text) <= width and text.isascii() and "\n" not in text):
+        return text
+    return "\n".join(
+        part
+        for line in text.split("\n")
+        for part in wrap(line, width, hang=len(line) - len(line.lstrip(" ")) if hang is None else hang)
+    )
 
 
 def shown(text: str) -> str:
     """What may go to a terminal: whoever wrote the words in it, they can take our colours and do nothing else.
 
+    >>> from nudge.palette import painted
     >>> shown(painted("ok", Tone.GOOD, True) + "\\x1b[2J") == "\\x1b[32mok\\x1b[0m\ufffd[2J"
     True
     """
@@ -58,7 +82,7 @@ def shown(text: str) -> str:
 
 
 def out_json(value: Any) -> None:
-    out(json_text(value, indent=2))
+    out_raw(json_text(value, indent=2))
 
 
 def json_text(value: Any, indent: int | None = None) -> str:
@@ -67,19 +91,39 @@ def json_text(value: Any, indent: int | None = None) -> str:
     return _HIGH_ORDERS.sub(lambda order: f"\\u{ord(order[0]):04x}", text)
 
 
+def watched(draw: Callable[[], int], watch: bool) -> int:
+    """Draw once, or with --watch again every two seconds until somebody presses Ctrl-C. What goes wrong for a while is
+    shown in its place."""
+    if not watch:
+        return draw()
+    import time
+
+    from nudge.errors import NudgeError
+
+    while True:
+        sys.stdout.write("\033[H\033[2J" if sys.stdout.isatty() else "")
+        try:
+            draw()
+        except NudgeError as error:
+            out(str(error))
+        sys.stdout.flush()
+        time.sleep(WATCH_SECONDS)
+
+
+def watch_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--watch", action="store_true", help=f"show it again every {WATCH_SECONDS} seconds")
+
+
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], tones: Mapping[int, Sequence[Tone]] | None = None
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    tones: Mapping[int, Sequence[Tone]] | None = None,
+    *,
+    spare: Sequence[str] = (),
 ) -> None:
-    """Columns as wide as they need to be. `tones` maps a column to one tone per row."""
-    widths = [max(len(str(row[n])) for row in [head, *rows]) for n in range(len(head))]
-    for number, row in enumerate([head, *rows]):
-        cells = []
-        for column, cell in enumerate(row):
-            text = str(cell).ljust(widths[column]) if column < len(row) - 1 else str(cell)
-            if number and tones and column in tones:
-                text = painted(text, tones[column][number - 1], True)
-            cells.append(text)
-        out("  ".join(cells).rstrip())
+    """Print a table that fits the terminal; `table_lines` says how."""
+    for line in table_lines(head, rows, width_of(sys.stdout), tones=tones, spare=spare):
+        out_raw(line)
 
 
 def clock_time(instant: Instant, zone: tzinfo, now: Instant) -> str:

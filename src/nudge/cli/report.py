@@ -31,9 +31,12 @@ def report(findings: Sequence[Finding], *, json: bool, colour: bool) -> bool:
         )
         return ok
     for finding in findings:
-        out(f"{painted(_MARKS[finding.level], tone_of(finding.level), colour)} {finding.check:<13}{finding.text}")
+        out(
+            f"{painted(_MARKS[finding.level], tone_of(finding.level), colour)} {finding.check:<13}{finding.text}",
+            hang=15,
+        )
         if finding.next_step:
-            out(f"  {'':<13}next: {finding.next_step}")
+            out(f"  {'':<13}next: {finding.next_step}", hang=15)
     out()
     out(counted(findings))
     return ok

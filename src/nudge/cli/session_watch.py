@@ -6,7 +6,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nudge.cli.render import json_text, shown
+from nudge.cli.render import json_text, out, shown
+from nudge.columns import DEFAULT, cut, width_of
 from nudge.palette import LINES, painted, state_words, tone_of
 from nudge.progress.store import Session
 from nudge.spending.budgets import Budgets
@@ -48,9 +49,10 @@ class Watch:
                 self._print(json_text(dict(message)))
                 continue
             for kind, line in lines_of(message):
-                self._print(painted(line, LINES[kind], self._colour))
+                out(painted(line, LINES[kind], self._colour), hang=2)
+                sys.stdout.flush()
         if self._live and session is not None and session.status.is_open:
-            self._last = shown(status_line(session, meter))[:100]
+            self._last = cut(shown(status_line(session, meter)), (width_of(sys.stderr) or DEFAULT) - 1)
             sys.stderr.write(self._last)
             sys.stderr.flush()
 

@@ -6,22 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 from nudge.cli.render import distance, span
-from nudge.instants import parse_rfc3339
+from nudge.instants import Instant, parse_rfc3339
 from nudge.palette import Tone, painted, state_words, tone_of
+
+
+def _daemon(status: Mapping[str, Any], now: Instant) -> str:
+    if status["pid"] is None:
+        return "not running; this is what the database says"
+    up = span(now - parse_rfc3339(status["started_at"]))
+    return f"running, process {status['pid']}, up {up}, nudge {status['version']}"
 
 
 def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
     """The lines of `nudge status`. What is wrong comes first, in colour."""
     now = parse_rfc3339(status["now"])
-    up = span(now - parse_rfc3339(status["started_at"]))
     next_due = status["next_due"]
     rows = [
-        ("daemon", f"running, process {status['pid']}, up {up}, nudge {status['version']}"),
+        ("daemon", _daemon(status, now)),
         ("home", status["home"]),
         ("agents", ", ".join(status["agents"]) or "none"),
         ("timers", f"{status['timers']:,}; next {distance(parse_rfc3339(next_due), now) if next_due else 'none'}"),
-        ("fired", f"{status['fired']:,} since the start; {status['busy_lanes']} running now"),
     ]
+    if status["pid"] is not None:
+        rows.append(("fired", f"{status['fired']:,} since the start; {status['busy_lanes']} running now"))
     spending: Mapping[str, Any] = status.get("spending") or {}
     for agent, money in spending.items():
         meter = painted(f"{money['percent']}% used", tone_of(money["colour"]), colour)

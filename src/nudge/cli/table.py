@@ -129,7 +129,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
             },
             bare=Command("inbox", "read the inbox of an agent, or --take the next letter", "read"),
         ),
-        "notify": Command("notify", "tell the person something, if nothing speaks against it"),
+        "notify": Command("notify", "tell the person something, if no rule holds it back"),
         "gateway": Group(
             "let your agents call models through nudge",
             {

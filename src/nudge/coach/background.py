@@ -32,7 +32,7 @@ from nudge.reminders.text import counted
 from nudge.spending.lifecycle import AsleepError
 
 LOOK_AGAIN = HOUR
-"""After a call that the day's money does not pay for: it may be enough when others have settled theirs."""
+"""After a call that the day's money does not cover: it may be enough when others have settled theirs."""
 
 
 def letters_timer(agent: str, now: Instant) -> Timer:

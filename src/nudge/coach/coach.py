@@ -27,7 +27,7 @@ from nudge.coach.heartbeat import KIND as HEARTBEAT
 from nudge.coach.heartbeat import Heartbeat, Rhythm
 from nudge.coach.housekeeping import ACTIVITY, ALIVE, COMMIT, PULL, RETENTION, Housekeeping
 from nudge.coach.inbound import Intake, Listener
-from nudge.coach.messages import REPLY, Pings, Replies
+from nudge.coach.messages import Pings, Replies
 from nudge.coach.notices import KIND as NOTICE
 from nudge.coach.notices import Notices
 from nudge.coach.onboarding import KIND as FIRST
@@ -48,7 +48,7 @@ from nudge.palette import state_words
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Handler
 from nudge.queue.inbox import LETTERS
-from nudge.queue.outbox import Message
+from nudge.queue.outbox import REPLY, Message
 from nudge.reminders.service import Reminders
 from nudge.spending.governor import Spending
 

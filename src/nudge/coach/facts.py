@@ -124,7 +124,7 @@ class CoachFacts:
 
     `text` is the person's message (`forwarded` where somebody else wrote it), `briefing` what is due, `task` what a
     background run was set for. `degraded` is true where rules stand in for a model that does not answer, `broke` where
-    it is not asked because the day's money does not pay for it; `wakes_at` is when there is new money, if known.
+    it is not asked because the day's money does not cover it; `wakes_at` is when there is new money, if known.
 
     >>> CoachFacts(now=Instant(0), purpose=Purpose.HEARTBEAT).today
     datetime.date(1969, 12, 31)

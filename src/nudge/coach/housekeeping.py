@@ -124,7 +124,7 @@ class Housekeeping:
         last = row.last_activity if row is not None else None
         async with firing.settle() as settlement:
             if last is not None and 0 <= now - last < NO_SIGNAL:
-                settlement.outcome(Result.SKIPPED, "There was a sign of life meanwhile.")
+                settlement.outcome(Result.SKIPPED, "A sign of life came in the meantime.")
                 settlement.again(Instant(last + NO_SIGNAL))
                 return
             if await self._asked_since(agent, last):

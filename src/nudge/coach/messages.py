@@ -15,13 +15,11 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.instants import Instant
 from nudge.queue.delivery import Delivery
 from nudge.queue.firing import Settlement
-from nudge.queue.outbox import Message
+from nudge.queue.outbox import REPLY, Message
 from nudge.queue.outcomes import Result
 from nudge.queue.timers import LATE_FROM, late_by
 from nudge.redaction import hide
 from nudge.text import is_blank
-
-REPLY = "reply"
 
 LONGEST = 12_000
 """Characters of one reply, about three messages: nobody reads more, and a model that runs wild is cut."""

@@ -134,7 +134,7 @@ def is_nudge(message: Message) -> bool:
 
 
 SNOOZE = 30 * MINUTE
-OLD = "This button is from another time; I don't know it any more."
+OLD = "This button is too old; I don't know what it was for."
 _LOOK_BACK = 50
 
 _WHAT = r"(r-[0-9a-z]{6}|nudge)"

@@ -14,7 +14,7 @@ from nudge.coach.documents import GOALS, MEMORY
 from nudge.coach.edits import remove_line
 from nudge.coach.goals import MOST_GOALS, WEEK
 from nudge.coach.memory import add_review, same
-from nudge.coach.messages import REPLY, Replies
+from nudge.coach.messages import Replies
 from nudge.coach.outside import TextHistory
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.pruning import prune
@@ -40,6 +40,7 @@ from nudge.coach.store import CoachStore, Saying
 from nudge.errors import NotConfiguredError, NudgeError, UsageError
 from nudge.instants import Instant, local_date
 from nudge.queue.firing import Firing
+from nudge.queue.outbox import REPLY
 from nudge.queue.outcomes import FeedLine
 
 log = logging.getLogger("nudge.review")

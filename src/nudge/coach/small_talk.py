@@ -83,8 +83,14 @@ def understood(facts: CoachFacts) -> Meant:
     for rule in (*in_context, _two_reminders, _one, _several, _renamed, _reminder):
         meant = rule(facts, words)
         if meant is not None:
-            return meant
+            return (_several(facts, words) or meant) if _is_doubtful(meant) else meant
     return Meant("", _lost(facts, words))
+
+
+def _is_doubtful(meant: Meant) -> bool:
+    """Whether it is about something that does not exist, or no time was found: several wishes may stand there."""
+    missing = any("missing" in one.get("slots", {}) for one in meant.actions)
+    return missing or (meant.intent == "remind" and not meant.actions and not meant.said.endswith("?"))
 
 
 def is_aside(facts: CoachFacts) -> bool:

@@ -21,6 +21,7 @@ from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import MINUTE, Instant, local_date, start_of_day, to_datetime, whole_seconds
 from nudge.phrases import Understood, understand, understand_duration
 from nudge.phrases.result import clock_text
+from nudge.queue.outbox import REPLY
 from nudge.queue.outcomes import MEANING, Outcome
 from nudge.reminders.service import Timed
 from nudge.reminders.text import time_in_words
@@ -349,7 +350,7 @@ async def sent(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     agent, now = asking.agent, asking.now
     zone = coach.documents.targets(agent).zone
     midnight = start_of_day(local_date(now, zone), zone)
-    messages = [one for one in await coach.store.outbox.recent(agent, since=midnight, limit=200) if one.kind != "reply"]
+    messages = [one for one in await coach.store.outbox.recent(agent, since=midnight, limit=200) if one.kind != REPLY]
     if not messages:
         return "Nothing unasked today yet, only answers."
     lines = [

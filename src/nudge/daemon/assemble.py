@@ -37,7 +37,7 @@ from nudge.reminders.service import Reminders, random_id
 from nudge.spending.agent_ledger import SWEEP
 from nudge.spending.alerts import MAIL, Alerts, Mailer
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn
-from nudge.spending.budgets import WAKE, SpendingPlan
+from nudge.spending.budgets import WAKE, SpendingPlan, stored_status
 from nudge.spending.governor import Spending
 from nudge.spending.prices import PriceTable
 from nudge.spending.routing import Routes
@@ -332,18 +332,12 @@ class Daemon:
         self.dispatcher.stop()
 
     async def status(self) -> Mapping[str, Any]:
-        now = self.clock.now()
-        next_due = await self.store.timers.next_due(now)
-        agents = await self.store.agents.all()
+        """How it stands: what the store knows, and what only the process does."""
         return {
+            **await stored_status(self.store, self.spending.budgets, self.clock.now()),
             "started_at": rfc3339(self._started),
-            "now": rfc3339(now),
-            "agents": [agent.name for agent in agents],
-            "timers": await self.store.timers.count(),
-            "next_due": rfc3339(next_due) if next_due is not None else None,
             "busy_lanes": self.dispatcher.busy,
             "fired": self.dispatcher.fired,
-            "spending": {agent.name: (await self.spending.state(agent.name, now)).public() for agent in agents},
         }
 
     async def _letter_came(self, agent: str, priority: Priority, now: Instant) -> None:

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from nudge.coach.messages import REPLY
 from nudge.daemon.terminal_chat import known_names
 from nudge.errors import NudgeError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.channel import Channel, Inbound, Outbound, Receipt
+from nudge.queue.outbox import REPLY
 
 if TYPE_CHECKING:
     from nudge.clock import Clock

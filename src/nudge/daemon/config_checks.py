@@ -28,8 +28,8 @@ def _secrets(subject: Subject) -> Iterator[Finding]:
         ("ANTHROPIC_API_KEY", "not set"),
         ("OPENAI_API_KEY", "not set"),
         ("TELEGRAM_BOT_TOKEN", "not set: the coach is in the terminal"),
-        ("NUDGE_HEALTHCHECK_URL", "not set: nobody notices if nudge dies"),
-        ("NUDGE_SMTP_URL", "not set: nobody gets a mail if a budget is exceeded"),
+        ("NUDGE_HEALTHCHECK_URL", "not set: nobody is told if nudge stops"),
+        ("NUDGE_SMTP_URL", "not set: no e-mail if a budget is exceeded"),
     ):
         yield Finding("secrets", "ok", f"{name} is {'set' if name in environment else without}")
     for name, line in env_file_names(subject.home).items():
@@ -110,7 +110,7 @@ def _prices(subject: Subject) -> Iterator[Finding]:
             yield Finding(
                 "prices",
                 "warning",
-                f"{model} has no price, so its calls are charged at the dearest known one.",
+                f"{model} has no price, so its calls are charged at the highest known price.",
                 f'Add [models."{model}"] with input and output to {home.path}/prices.toml; 0 for a local model.',
             )
 

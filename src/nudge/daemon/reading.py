@@ -117,10 +117,10 @@ class Reading(Answers):
         return {"agents": listed, "matching": await self._store.agents.count(search), "more": len(rows) > limit}
 
     async def upcoming(self, body: Body) -> Answer:
-        """{"limit": n}: the next occurrences of all reminders, the next one first."""
-        limit = number_of(body, "limit", 20)
+        """{"limit": n, "paused": true}: the next occurrences of all reminders, the next one first; paused ones last."""
+        limit, paused = number_of(body, "limit", 20), body.get("paused") is True
         listed = await self._daemon.reminders.list(limit=limit + 1) if limit else []
-        coming = [one for one in listed if one.next_at is not None][:limit]
+        coming = [one for one in listed if one.next_at is not None or paused][:limit]
         return {"upcoming": [one.public(self._zone(one.agent)) for one in coming]}
 
     async def feed(self, body: Body) -> Answer:

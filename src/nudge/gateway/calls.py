@@ -211,7 +211,7 @@ _READ = (
 
 
 def read_body(body: bytes) -> Body:
-    """The fields of the one JSON object in a body. A name that stands there twice is refused: whoever comes next may
+    """The fields of the one JSON object in a body. A name that is there twice is refused: whoever comes next may
     read the other one. Raises BadCallError where it cannot be read for certain."""
     try:
         text = body.decode()

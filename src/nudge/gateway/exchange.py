@@ -96,7 +96,7 @@ class Exchange:
     def _check_headers(self) -> None:
         names = [name.decode("latin-1") for name, _ in self.raw_headers]
         if twice := next((name for name in _ONCE if names.count(name) > 1), None):
-            raise UsageError(f"The header {twice} stands there twice.")
+            raise UsageError(f"The header {twice} is there twice.")
         if "content-length" in names and "transfer-encoding" in names:
             raise UsageError("A request has a content-length or a transfer-encoding, not both.")
         if not all(_is_utf8(name) and _is_utf8(value) for name, value in self.raw_headers):

@@ -114,7 +114,7 @@ def _camel(given: Mapping[str, Value]) -> dict[str, Value]:
     for name, value in given.items():
         usual = _usual(name)
         if usual in found:
-            raise BadCallError(f"{usual}: The field stands there twice")
+            raise BadCallError(f"{usual}: The field is there twice")
         found[usual] = value
     return found
 

@@ -96,7 +96,7 @@ def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str,
         )
     asked = query.decode("latin-1")
     if not _QUERY.fullmatch(asked):
-        raise UsageError("The query of this address has characters that do not belong there.")
+        raise UsageError("The query of this address has invalid characters.")
     path = "/".join(segments)
     model, stream = google_call(path) or ("", False)
     return Route(_kind(method, path), agent, run, path, asked, _protocol(path, headers), model, stream)

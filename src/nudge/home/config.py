@@ -117,6 +117,12 @@ class TelegramSection(NamedTuple):
     allow: Annotated[tuple[int, ...], USER_IDS] = ()
 
 
+class TerminalSection(NamedTuple):
+    """`desktop` shows messages as notifications of the desktop too."""
+
+    desktop: Annotated[bool, FLAG] = False
+
+
 class AttentionSection(NamedTuple):
     ping_budget: Annotated[bool, SWITCH] = True
     capacity: Annotated[int, whole(1, MOST_PING_CAPACITY)] = PING_CAPACITY
@@ -268,6 +274,7 @@ SECTIONS: Mapping[str, Any] = {
     "log": LogSection,
     "channel": ChannelSection,
     "telegram": TelegramSection,
+    "terminal": TerminalSection,
     "attention": AttentionSection,
     "coach": CoachSection,
     "spending": SpendingSection,
@@ -289,6 +296,7 @@ class Config(NamedTuple):
     log: LogSection = LogSection()
     channel: ChannelSection = ChannelSection()
     telegram: TelegramSection = TelegramSection()
+    terminal: TerminalSection = TerminalSection()
     attention: AttentionSection = AttentionSection()
     coach: CoachSection = CoachSection()
     spending: SpendingSection = SpendingSection()

@@ -82,7 +82,7 @@ class CallRefused:
 
     `retry_at` is when it may work, if that is known: the refresh of a sleeping agent's budget. `can_wrap_up` says that
     one last call for the closing report is still there: `guard.wrap_up()`, then `before_call`. `permanent` says that no
-    later time changes it: the run's own money does not pay for it.
+    later time changes it: the run's own money does not cover it.
     """
 
     reason: str

@@ -51,7 +51,7 @@ class Sharing:
         if not is_whole(self.gets_percent) or not 0 < self.gets_percent <= 100:
             raise UsageError(f"A child cannot get {self.gets_percent!r} % of what is left.", next_step="Use 1 to 100.")
         if not is_whole(self.lasts) or self.lasts <= 0:
-            raise UsageError("A reservation that lasts no time is never open.", next_step="Use a duration above 0.")
+            raise UsageError("A reservation must last longer than 0.", next_step="Use a duration above 0.")
 
 
 class ReservationState(StrEnum):

@@ -165,7 +165,7 @@ class RunCalls:
             return self._prices.cost(model, use)
         if self.budget.limits.cost is not None:
             raise UsageError(
-                f"This run may cost {format_money(self.budget.limits.cost)}, but nobody says what a call costs.",
+                f"This run may cost {format_money(self.budget.limits.cost)}, but there are no prices.",
                 next_step="Give the guard prices=nudge.load_prices() or a ledger, or pass cost= to after_call.",
             )
         return 0

@@ -158,7 +158,7 @@ class EconomicsTuning:
             raise UsageError(
                 f"The levels at {self.warn_percent}, {self.restricted_percent} and {self.hard_percent} % are out of "
                 "order.",
-                next_step="Let warn_percent, restricted_percent and hard_percent rise, up to 100.",
+                next_step="Put warn_percent, restricted_percent and hard_percent in rising order, up to 100.",
             )
         if self.task_gate_percent > self.task_gate_closes_percent:
             raise UsageError(

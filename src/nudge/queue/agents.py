@@ -72,7 +72,7 @@ class Agents:
         agent = Agent(name, role, now)
         async with self._store.transaction():
             if not await self._store.agents.add(agent):
-                raise UsageError(f"There is an agent called {name!r} already.", next_step="Run 'nudge agent list'.")
+                raise UsageError(f"There is already an agent called {name!r}.", next_step="Run 'nudge agent list'.")
             await self._store.feed.add(FeedLine(now, name, "added", f"Agent {name} added with the role {role}."))
         return agent
 

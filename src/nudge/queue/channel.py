@@ -58,6 +58,7 @@ class Outbound:
     """A message to the person. `id` is the outbox row's, so a channel can tell a repeat from a new message.
 
     `possibly_repeated`: it may have arrived before, and its text begins with REPEAT_MARK.
+    `reply`: it answers what the person just said.
 
     A channel that splits a long text sends the parts behind those in `arrived`, and calls `on_part` with the id of each
     part before it sends the next: what has arrived is not sent again, also after a crash. It splits `body`, the text
@@ -70,6 +71,7 @@ class Outbound:
     possibly_repeated: bool = False
     arrived: tuple[str, ...] = ()
     on_part: OnPart = _unnoted
+    reply: bool = False
 
     @property
     def body(self) -> str:

@@ -1,6 +1,6 @@
 """Delivery: the outbox row is committed before the channel is called.
 
-What the person asked for is sent until the channel says yes, or until it is too late to be of use. While the channel is
+What the person asked for is sent until the channel says yes, or until it is too late to be useful. While the channel is
 away, the lane is paused: one message is tried at growing intervals, and the others wait behind it.
 
 Whether a message has arrived can be unknown: nudge stopped while it was being sent, or the channel's answer left it
@@ -20,7 +20,7 @@ from nudge.errors import ChannelUnavailableError, LostLeaseError, NotConfiguredE
 from nudge.instants import MINUTE, SECOND, Instant
 from nudge.queue.channel import REPEAT_MARK, Button, Channel, OnPart, Outbound, typed_buttons
 from nudge.queue.firing import Firing
-from nudge.queue.outbox import LATENESS, Drop, Message, Sending, Wait
+from nudge.queue.outbox import LATENESS, REPLY, Drop, Message, Sending, Wait
 from nudge.queue.outcomes import FeedLine, Outcome, Result
 from nudge.queue.store import QueueStore
 from nudge.queue.timers import Timer
@@ -394,7 +394,7 @@ def _outbound(message: Message, progress: Progress, on_part: OnPart, *, buttons:
     pressed = tuple(Button(label, data) for label, data in message.buttons)
     if pressed and not buttons:
         text, pressed = f"{text}\n{typed_buttons(message.buttons)}", ()
-    return Outbound(message.id, text, pressed, progress.unsure, progress.parts, on_part)
+    return Outbound(message.id, text, pressed, progress.unsure, progress.parts, on_part, message.kind == REPLY)
 
 
 def held_timer(agent: str, until: Instant) -> Timer:

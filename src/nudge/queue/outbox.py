@@ -22,7 +22,7 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A message that must not go out any more. `missed`: it has become too old to be of use."""
+    """A message that must not go out any more. `missed`: it has become too old to be useful."""
 
     reason: str = ""
     missed: bool = False
@@ -45,6 +45,10 @@ class Sending(StrEnum):
 
 
 MAY_HAVE_ARRIVED = frozenset({Sending.SENDING, Sending.UNSURE, Sending.UNKNOWN})
+
+
+REPLY = "reply"
+"""The kind of a message that answers the person."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,9 @@ MEANING: Mapping[Result, str] = {
     Result.SKIPPED: "Its condition said no.",
     Result.SUPPRESSED: "A rule of restraint held it back for good.",
     Result.DEFERRED: "A rule of restraint moved it to a later time.",
-    Result.MISSED: "It was too late to be of use any more.",
+    Result.MISSED: "It was too late to be useful.",
     Result.FAILED: "An error stopped it.",
-    Result.UNKNOWN: "It was being sent, and nobody can say whether it arrived.",
+    Result.UNKNOWN: "It was being sent, and it is unknown whether it arrived.",
 }
 
 

@@ -10,7 +10,7 @@ from nudge.reminders.reminder import Mode, Reminder
 
 NOT_MET_REASON: Final = "Its condition was not met when it was due."
 MET_REASON: Final = "Its condition was met."
-NOT_JUDGED: Final = "Nobody judged its condition: no model answered."
+NOT_JUDGED: Final = "No model answered, so its condition was not judged."
 
 
 class Act(Enum):

@@ -198,7 +198,7 @@ class _Turn:
         if self.held_by:
             return self.held_by
         if self.settlement.timer.attempts:
-            return "Something went wrong before, and it was tried again."
+            return "An earlier attempt failed, and it was retried."
         return "nudge was not running, or had too much to do."
 
     def passed(self, ends: str) -> Reminder:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nudge.attention.reserve import PING
+from nudge.columns import cut, padded, table_lines, wrap
 from nudge.instants import Instant, to_datetime
 from nudge.queue.outcomes import Result
 from nudge.simulation.compare import Row
@@ -124,7 +125,7 @@ def heading(plan: Plan) -> str:
 def timeline_lines(timeline: Timeline, width: int = WIDTH) -> Iterator[str]:
     """The timeline for a terminal of that width."""
     plan = timeline.plan
-    yield from _wrapped(heading(plan), width)
+    yield from wrap(heading(plan), width)
     for day in days_of(timeline):
         yield ""
         yield _day_head(day, width)
@@ -143,18 +144,18 @@ def summary_lines(timeline: Timeline, width: int = WIDTH) -> Iterator[str]:
     plan = timeline.plan
     yield f"Summary of {plan.days} day{'s' if plan.days != 1 else ''}"
     for name, text in _facts(summary, plan):
-        first, *more = list(_wrapped(text, width - 18)) or [""]
+        first, *more = wrap(text, width - 18)
         yield f"  {name:<15} {first}".rstrip()
         for rest in more:
             yield f"  {'':<15} {rest}"
     for note in timeline.notes:
-        first, *more = list(_wrapped(note, width - 18))
+        first, *more = wrap(note, width - 18)
         yield f"  {'note':<15} {first}"
         for rest in more:
             yield f"  {'':<15} {rest}"
 
 
-def comparison_lines(titles: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
+def comparison_lines(titles: Sequence[str], rows: Sequence[Row], width: int | None = None) -> Iterator[str]:
     """A table of the numbers that differ, with the change from the first column; then the names of those that do
     not."""
     different = [row for row in rows if row.differs]
@@ -163,16 +164,12 @@ def comparison_lines(titles: Sequence[str], rows: Sequence[Row]) -> Iterator[str
         [row.name, row.cell(0), *(f"{row.cell(n)}  {row.difference(n)}" for n in range(1, len(titles)))]
         for row in different
     ]
-    widths = [max(len(row[n]) for row in [head, *table]) for n in range(len(head))]
-    for cells in [head, *table]:
-        yield "  ".join(
-            [cells[0].ljust(widths[0]), *(cells[n].rjust(widths[n]) for n in range(1, len(cells)))]
-        ).rstrip()
+    yield from table_lines(head, table, width)
     same = [row.name for row in rows if not row.differs]
     if not different:
         yield "No number differs."
     elif same:
-        yield from _wrapped(f"The same in all: {', '.join(same)}.", WIDTH)
+        yield from wrap(f"The same in all: {', '.join(same)}.", width or WIDTH)
 
 
 def _day_head(day: Day, width: int) -> str:
@@ -210,8 +207,8 @@ def _line(line: Line, plan: Plan, width: int) -> str:
     count = f" ×{line.count}" if line.count > 1 else ""
     start = f"  {clock:<11} {word + count:<15} "
     room = width - len(start) - (len(end) + 2 if end else 0)
-    body = clipped(": ".join(part for part in (subject, one_line(text)) if part), room)
-    return f"{start}{body:<{room}}  {end}" if end else f"{start}{body}".rstrip()
+    body = cut(": ".join(part for part in (subject, one_line(text)) if part), room)
+    return f"{start}{padded(body, room)}  {end}" if end else f"{start}{body}".rstrip()
 
 
 def _silence(line: Line) -> str:
@@ -249,7 +246,7 @@ def _day_foot(day: Day, width: int, plan: Plan) -> Iterator[str]:
         parts.append(f"{_plural(len(asked), 'call')}, {tokens:,} tokens, {price}")
     if any(sample.limit for sample in day.samples):
         parts.append(f"budget {day.percent}%")
-    for row in _wrapped(" · ".join(parts), width - 2):
+    for row in wrap(" · ".join(parts), width - 2):
         yield f"  {row}"
 
 
@@ -328,24 +325,5 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: max(0, width - 1)].rstrip()}…"
-
-
 def _plural(count: int, word: str) -> str:
     return f"{count} {word}{'' if count == 1 else 's'}"
-
-
-def _wrapped(text: str, width: int) -> Iterator[str]:
-    """Break at spaces; a bar of hours has meaningful spaces and is never broken."""
-    if len(text) <= width:
-        yield text
-        return
-    line = ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width:
-            yield line
-            line = word
-        else:
-            line = f"{line} {word}" if line else word
-    yield line

@@ -220,7 +220,7 @@ class AgentLedger:
         return HoldAnswer(advanced, refusal)
 
     async def _too_large(self, attempt: Attempt, accounts: AgentAccounts, now: Instant) -> Advanced:
-        """A call was refused because the rest of the agent's money does not pay for it. Once may be the call's own
+        """A call was refused because the rest of the agent's money does not cover it. Once may be the call's own
         problem, if there is plenty left; after the second in a row the rest counts as used up."""
         least = attempt.call.least_cost
         row = replace(
@@ -377,7 +377,7 @@ def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[Acco
     if decision.answer is Answer.REFUSED:
         otherwise = "or end the run here" if own else "wait for the refresh, or run 'nudge budget top-up AMOUNT'"
         return BudgetExhaustedError(
-            f"What is left of {where} does not pay for this call.",
+            f"What is left of {where} does not cover this call.",
             next_step=f"Ask something shorter, {otherwise}.",
             retry_at=None if own else to_datetime(accounts.refresh_at),
             permanent=bool(own),

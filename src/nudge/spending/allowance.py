@@ -72,7 +72,7 @@ class Meter:
         return f"Budget: {self.percent}% used"
 
     def with_held(self, held: Micros) -> str:
-        """The text with what is held for calls under way, which other calls cannot have.
+        """The text with what is held for running calls, which other calls cannot have.
 
         >>> Meter(20, 100).with_held(34), Meter(20, 100).with_held(0)
         ('Budget: 20% used, 34% held', 'Budget: 20% used')
@@ -92,7 +92,7 @@ class Meter:
 class SpendingDay:
     """A spending day as it was read: what it may spend, what it spent, and the instant at which it is over.
 
-    `used_up` says that a call was refused because what is left does not pay for it. Worst cases rarely add up to the
+    `used_up` says that a call was refused because what is left does not cover it. Worst cases rarely add up to the
     last micro-dollar of a day, so without it a day would hardly ever be over before midnight. Until `plan_resets_at` a
     window of the agent's plan is used up, and money is no help.
     """

@@ -137,7 +137,7 @@ class SpendingStatus:
 
     @property
     def text(self) -> str:
-        """The meter in words, with what is held for calls under way."""
+        """The meter in words, with what is held for running calls."""
         return self.meter.with_held(self.held)
 
     def public(self) -> dict[str, Any]:
@@ -281,7 +281,7 @@ class Budgets:
         return await self._store.ledger.days(agent, since)
 
     async def forecast(self, status: SpendingStatus, now: Instant) -> Forecast:
-        """When the agent's money is used up at the present rate."""
+        """When the agent's money is used up at this rate."""
         day_began = self.turn.start_of(self.turn.day_of(now))
         day_since = Instant(max(now - DAY_LOOKS_BACK, day_began, status.window_starts))
         window_since = Instant(max(now - WINDOW_LOOKS_BACK, status.window_starts))  # a young window has a whole day's
@@ -449,3 +449,17 @@ def every_day(days: Sequence[DaySpent], today: date) -> list[DaySpent]:
 def day_meter(day: DaySpent) -> Meter:
     """A day without an allowance of its own was not used at all, rather than used up."""
     return Meter(day.spent, day.limit) if day.limit or day.spent else Meter(0, 1)
+
+
+async def stored_status(store: SpendingStore, budgets: Budgets, now: Instant) -> dict[str, Any]:
+    """What the store knows of a whole home: agents and their budgets, how much waits, and when the next of it is due.
+    What should have fired already is next too."""
+    agents = await store.agents.all()
+    first = await store.timers.next_due(Instant(0))
+    return {
+        "now": rfc3339(now),
+        "agents": [agent.name for agent in agents],
+        "timers": await store.timers.count(),
+        "next_due": rfc3339(first) if first is not None else None,
+        "spending": {agent.name: (await budgets.status(agent.name, now)).public() for agent in agents},
+    }

@@ -27,7 +27,7 @@ PACE_DAYS = 7
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """When the day and the window are used up at the present rate. None: not before they refresh, or nothing was spent
+    """When the day and the window are used up at this rate. None: not before they refresh, or nothing was spent
     lately."""
 
     day: Instant | None = None

@@ -41,7 +41,7 @@ class LedgerTable:
         await self._db.run("accounts_set_limit", {**_key(key), "money_limit": limit})
 
     async def use_up(self, key: AccountKey) -> None:
-        """Note that what is left now does not pay for a call."""
+        """Note that what is left now does not cover a call."""
         await self._db.run("accounts_use_up", _key(key))
 
     async def hold(self, attempt_id: str) -> HoldRow | None:

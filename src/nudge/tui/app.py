@@ -11,9 +11,10 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.theme import Theme
-from textual.widgets import DataTable, Footer, Input, Label, RichLog, Static
+from textual.widgets import DataTable, Footer, Input, Label, Static
 
 from nudge.clock import Clock
 from nudge.errors import NudgeError
@@ -102,6 +103,27 @@ class QuestionDialog(ModalScreen[None]):
         self.dismiss(None)
 
 
+class SessionPanel(Static, can_focus=True):
+    """The running session. Enter tells why it is where it is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "select", "Why", show=False)]
+
+    class Selected(Message):
+        def __init__(self, session: str) -> None:
+            super().__init__()
+            self.session = session
+
+    _session = ""
+
+    def show(self, session: Mapping[str, Any] | None) -> None:
+        self._session = str(session["id"]) if session else ""
+        self.update(Text("\n").join(view.session_lines(session)))
+
+    def action_select(self) -> None:
+        if self._session:
+            self.post_message(self.Selected(self._session))
+
+
 class LinesScreen(ModalScreen[None]):
     """Some lines to read: a story, or the keys."""
 
@@ -143,6 +165,11 @@ class AskScreen(ModalScreen[str]):
         self.dismiss("")
 
 
+def _key(line: Mapping[str, Any]) -> str:
+    """What names a line of the feed."""
+    return f"{line.get('type')} {line.get('id')}"
+
+
 LOOK = Theme(
     name="nudge",
     primary=DARK["briefing"],
@@ -167,7 +194,8 @@ class NudgeTui(App[None]):
     #agents, #session, #upcoming, #feed { border: round $primary; height: 100%; }
     #agents, #feed { width: 3fr; }
     #session, #upcoming { width: 2fr; }
-    #session, #feed { padding: 0 1; }
+    #session { padding: 0 1; }
+    #session:focus { border: round $accent; }
     #top { height: 40%; }
     #middle { height: 1fr; }
     .-narrow #top, .-narrow #middle { layout: vertical; }
@@ -223,17 +251,17 @@ class NudgeTui(App[None]):
         yield Static("", id="banner")
         with Horizontal(id="top"):
             yield DataTable(id="agents", cursor_type="row", show_header=False)
-            yield Static("", id="session")
+            yield SessionPanel("", id="session")
         with Horizontal(id="middle"):
             yield DataTable(id="upcoming", cursor_type="row", show_header=False)
-            yield RichLog(id="feed", max_lines=MOST_LINES, wrap=True, markup=False)
+            yield DataTable(id="feed", cursor_type="row", show_header=False)
         yield Input(placeholder="Filter", id="filter")
         yield Static("", id="status")
         yield Footer()
 
     def on_mount(self) -> None:
         self.theme = LOOK.name
-        for name, columns in (("agents", 4), ("upcoming", 4)):
+        for name, columns in (("agents", 4), ("upcoming", 4), ("feed", 1)):
             table = self.query_one(f"#{name}", DataTable)
             table.add_columns(*("" for _ in range(columns)))
         self.query_one("#agents").border_title = "Agents"
@@ -261,7 +289,7 @@ class NudgeTui(App[None]):
         overview = await self._surface.ask("read/overview")
         self._place, self._zone_now = str(overview["place"]), str(overview["now"])
         self._agents = {agent["name"]: dict(agent) for agent in overview["agents"]}
-        self._upcoming = {one["id"]: dict(one) for one in overview["upcoming"]}
+        await self._load_upcoming()
         self._feed = list(reversed(overview["feed"]))
         self.show_all()
         for question in overview["questions"]:
@@ -274,8 +302,7 @@ class NudgeTui(App[None]):
         match event.kind:
             case "feed" | "outcome":
                 self._feed = [*self._feed, data][-MOST_LINES:]
-                if view.matches(data, self._words):
-                    self.query_one("#feed", RichLog).write(view.feed_line(data, self.now))
+                self._show_feed()
                 return
             case "meter" if agent is not None:
                 agent["spending"] = data
@@ -290,12 +317,16 @@ class NudgeTui(App[None]):
                     self.close_question(str(data.get("id")))
                 return
             case "reminder" | "session" | "meter" | "attention":
-                answer = await self._surface.ask("read/upcoming", {"limit": 50})
-                self._upcoming = {one["id"]: dict(one) for one in answer["upcoming"]}
+                await self._load_upcoming()
                 if agent is None:
                     found = await self._surface.ask("read/agents")
                     self._agents = {one["name"]: dict(one) for one in found["agents"]}
         self.show_all(feed=False)
+
+    async def _load_upcoming(self) -> None:
+        """Paused reminders are in it too: how else could one be resumed?"""
+        answer = await self._surface.ask("read/upcoming", {"limit": 50, "paused": True})
+        self._upcoming = {one["id"]: dict(one) for one in answer["upcoming"]}
 
     def show_all(self, *, feed: bool = True) -> None:
         agents = list(self._agents.values())
@@ -307,14 +338,18 @@ class NudgeTui(App[None]):
         shown = {key: view.upcoming_row(one, self.now) for key, one in self._upcoming.items() if self._wanted(one)}
         self._fill("upcoming", shown)
         running = next((one["session"] for one in agents if one.get("session")), None)
-        self.query_one("#session", Static).update(Text("\n").join(view.session_lines(running)))
+        self.query_one("#session", SessionPanel).show(running)
         self.query_one("#status", Static).update(view.bucket(agents))
         if feed:
-            log = self.query_one("#feed", RichLog)
-            log.clear()
-            for line in self._feed:
-                if self._wanted(line):
-                    log.write(view.feed_line(line, self.now))
+            self._show_feed()
+
+    def _show_feed(self) -> None:
+        """The newest line is the last, and in sight unless somebody reads further up."""
+        feed = self.query_one("#feed", DataTable)
+        follows = feed.cursor_row >= feed.row_count - 1
+        self._fill("feed", {_key(one): (view.feed_line(one, self.now),) for one in self._feed if self._wanted(one)})
+        if follows and feed.row_count:
+            feed.move_cursor(row=feed.row_count - 1)
 
     def _wanted(self, line: Mapping[str, Any]) -> bool:
         return view.matches(line, self._words)
@@ -374,7 +409,7 @@ class NudgeTui(App[None]):
 
     @work
     async def action_wake(self) -> None:
-        await self.do("wake", {"agent": self.selected("agents")}, "Looked at its money.")
+        await self.do("wake", {"agent": self.selected("agents")}, "Checked its budget.")
 
     @work
     async def action_top_up(self) -> None:
@@ -405,12 +440,27 @@ class NudgeTui(App[None]):
     async def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         """Enter: why."""
         key = str(event.row_key.value)
+        if event.data_table.id != "feed":
+            await self._tell_why(key)
+            return
+        kind, _, number = key.partition(" ")
+        if kind == "outcome":
+            await self._tell_why(f"outcome {number}")
+        else:
+            line = next(one for one in self._feed if _key(one) == key)
+            await self.push_screen(LinesScreen("Feed", view.feed_story(line, self.now)))
+
+    @work
+    async def on_session_panel_selected(self, event: SessionPanel.Selected) -> None:
+        await self._tell_why(event.session)
+
+    async def _tell_why(self, what: str) -> None:
         try:
-            answer = await self._surface.ask("read/why", {"what": key})
+            answer = await self._surface.ask("read/why", {"what": what})
         except NudgeError as error:
             self.notify(str(error), severity="error")
             return
-        await self.push_screen(LinesScreen(f"Why: {key}", view.story(answer, self.now)))
+        await self.push_screen(LinesScreen(f"Why: {what}", view.story(answer, self.now)))
 
     def action_keys(self) -> None:
         self.push_screen(LinesScreen("Keys", KEYS.splitlines()))

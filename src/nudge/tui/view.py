@@ -102,6 +102,11 @@ def feed_line(event: Json, now: str) -> Text:
     return Text.assemble(f"{when:<9} {event.get('agent', ''):<8} ", (one_line(str(event.get("text", ""))), "bold"))
 
 
+def feed_story(line: Json, now: str) -> list[str]:
+    """A line of the feed in full."""
+    return [f"{clock(str(line.get('at')), now)}  {line.get('agent', '')}", "", plain(str(line.get("text", "")))]
+
+
 def matches(event: Json, words: str) -> bool:
     """Whether a line has all the words of a filter."""
     hay = " ".join(str(event.get(name, "")) for name in ("agent", "text", "reason", "result", "key", "name", "message"))

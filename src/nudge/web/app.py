@@ -41,7 +41,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "remove": (("id",), "Removed."),
     "restore": (("id",), "Restored."),
     "quiet": (("agent", "for"), "Quiet changed."),
-    "wake": (("agent",), "Looking whether it can go on."),
+    "wake": (("agent",), "Checking its budget."),
     "top_up": (("agent", "amount"), "Topped up."),
     "answer": (("id", "answer"), "Answered."),
     "cancel_session": (("id",), "Cancelled."),
@@ -97,7 +97,7 @@ class Site:
         """The daemon's stream, as it is. A browser that comes back says how far it was."""
         after = request.headers.get("last-event-id") or request.query_params.get("after") or None
         if after is not None and (len(after) > 4000 or not after.isascii() or not after.isprintable()):
-            raise UsageError("That is not a place in the events.")
+            raise UsageError("That is not a position in the events.")
         stream = control_client.events(self._control, after)
         try:
             first = await anext(stream)
@@ -124,7 +124,7 @@ class Site:
         """Do what a form says, then go back to its page, which says what was done."""
         action = request.path_params["action"]
         if action not in ACTIONS:
-            raise NotFoundError("There is no such thing to do.")
+            raise NotFoundError("There is no such action.")
         fields = await self._fields(request)
         back = _own_path(fields.get("back", "/"))
         names, words = ACTIONS[action]

@@ -57,7 +57,7 @@ ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
 USED_UP = "The budget of its run was used up."
-TOO_LITTLE = "What is left of the budget of its run does not pay for another call."
+TOO_LITTLE = "Its run's remaining budget does not cover another call."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]
 """Writes a checkpoint with the messages that the step added. Gives back the session to go on with."""

@@ -10,6 +10,7 @@ from nudge.cli.render import clock_time, distance, full_time, note, out, out_jso
 from nudge.errors import UsageError
 from nudge.instants import Instant, rfc3339
 from nudge.stores.store import SqlStore
+from nudge.text import short
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +60,7 @@ def list_(args: argparse.Namespace) -> int:
             ]
             for row in rows
         ],
+        spare=["SINCE"],
     )
     return 0
 
@@ -151,7 +153,7 @@ def show(args: argparse.Namespace) -> int:
     out(f"folder  {context.home.agent(agent.name)}\n")
     if timers:
         rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at, context.now)] for t in timers]
-        table(["TIMER", "KIND", "NEXT", "LEFT"], rows)
+        table(["TIMER", "KIND", "NEXT", "LEFT"], rows, spare=["KIND", "LEFT"])
     else:
         out("No timers.")
     out()
@@ -164,9 +166,8 @@ def show(args: argparse.Namespace) -> int:
 
 
 def _body(text: str, count: int) -> str:
-    first = text.splitlines()[0] if text else ""
-    short = first if len(first) <= 60 else first[:57] + "..."
-    return f"{short} (×{count})" if count > 1 else short
+    line = short(text)
+    return f"{line} (×{count})" if count > 1 else line
 
 
 def message_arguments(parser: argparse.ArgumentParser) -> None:

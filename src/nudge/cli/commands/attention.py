@@ -8,11 +8,12 @@ from typing import Any
 from nudge.attention.welcome import GOOD, TOO_LOW, TRY_AGAIN, Cell, Learned, Place
 from nudge.cli.context import Context
 from nudge.cli.render import note, out, out_json
+from nudge.columns import cut, padded
 from nudge.errors import NotFoundError
 from nudge.instants import Instant, rfc3339, to_datetime
 from nudge.queue.agents import Agents
 from nudge.stores.store import SqlStore
-from nudge.text import plain, short
+from nudge.text import plain
 
 _BARS = "▁▂▃▄▅▆▇█"
 _WIDTH = 20
@@ -65,7 +66,7 @@ def reset(args: argparse.Namespace) -> int:
         async with store.transaction():
             topics = topics_of(await store.welcomes.learned(args.agent))
             if args.topic and args.topic not in topics:
-                known = f"There is something about: {', '.join(topics)}." if topics else "Nothing was learned yet."
+                known = f"Known topics: {', '.join(topics)}." if topics else "Nothing learned yet."
                 raise NotFoundError(f"Nothing was learned about {args.topic!r}.", next_step=known)
             await store.welcomes.reset(args.agent, args.topic)
             if not args.topic:
@@ -94,7 +95,7 @@ def picture(learned: Learned, context: Context) -> list[str]:
         lines.append(f"{'at weekends' if weekend else 'on weekdays':<{_WIDTH}} {hours}")
         for topic in topics:
             bars = " ".join(_bar(learned, topic, Place(hour, weekend), context.now) for hour in range(24))
-            lines.append(f"{short(plain(topic), _WIDTH):<{_WIDTH}} {bars}".rstrip())
+            lines.append(f"{padded(cut(plain(topic), _WIDTH), _WIDTH)} {bars}".rstrip())
         lines.append("")
     lines += [_summary(learned, topic, context) for topic in topics]
     lines += ["", f"Below {GOOD:.0%} a briefing waits for a better hour; below {TOO_LOW:.0%} nothing is said."]
@@ -114,7 +115,7 @@ def _summary(learned: Learned, topic: str, context: Context) -> str:
         sum(cell.welcome for cell in cells) / 1e6,
         sum(cell.welcome + cell.unwelcome for cell in cells) / 1e6,
     )
-    told = f"{short(plain(topic), _WIDTH):<{_WIDTH}} {welcome:.1f} of {pings:.1f} pings welcome"
+    told = f"{padded(cut(plain(topic), _WIDTH), _WIDTH)} {welcome:.1f} of {pings:.1f} pings welcome"
     tried = learned.last_tried(topic)
     quiet = [cell for cell in cells if learned.estimate(topic, cell.place, context.now).share < TOO_LOW]
     if quiet and tried is not None and len(quiet) == len(cells):

@@ -9,7 +9,7 @@ from datetime import date
 from nudge.cli import budget_text
 from nudge.cli.budget_text import history_line
 from nudge.cli.context import Context
-from nudge.cli.render import out, out_json
+from nudge.cli.render import out, out_json, watch_argument, watched
 from nudge.errors import BudgetExhaustedError, UsageError
 from nudge.spending.budgets import Budgets, day_meter, every_day
 from nudge.spending.money import parse_money
@@ -20,6 +20,7 @@ from nudge.stores.store import SqlStore
 def meter_arguments(parser: argparse.ArgumentParser) -> None:
     budget_text.arguments(parser)
     parser.add_argument("--detail", action="store_true", help="also show dollars, tokens and models")
+    watch_argument(parser)
 
 
 def meter(args: argparse.Namespace) -> int:
@@ -27,11 +28,16 @@ def meter(args: argparse.Namespace) -> int:
 
     nudge budget              the meter, the state, and when it refreshes
     nudge budget --detail     with dollars, tokens and models
+    nudge budget --watch      as it changes
 
     The exit code is 6 while the agent is asleep or stopped.
     """
-    awake = budget_text.show(args, Context(args), detail=args.detail)
-    return 0 if awake else BudgetExhaustedError.exit_code
+
+    def draw() -> int:
+        awake = budget_text.show(args, Context(args), detail=args.detail)
+        return 0 if awake else BudgetExhaustedError.exit_code
+
+    return watched(draw, args.watch)
 
 
 MOST_DAYS = 3660
@@ -112,8 +118,8 @@ def wake(args: argparse.Namespace) -> int:
 
 
 def set_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--window", metavar="DOLLARS", help="the money for this window, without top-ups")
-    parser.add_argument("--renews", metavar="DATE", help="the day on which the next window begins")
+    parser.add_argument("--window", metavar="DOLLARS", help="this window's budget, without top-ups")
+    parser.add_argument("--renews", metavar="DATE", help="the day the next window begins")
     budget_text.arguments(parser)
 
 

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
 
 def hold_arguments(parser: argparse.ArgumentParser) -> None:
     budget_text.arguments(parser)
-    parser.add_argument("--model", required=True, help="the model that will be asked")
+    parser.add_argument("--model", required=True, help="the model you will call")
     parser.add_argument(
-        "--input", required=True, type=number_from(0, MOST_TOKENS), metavar="N", help="tokens of the input, at most"
+        "--input",
+        required=True,
+        type=number_from(0, MOST_TOKENS),
+        metavar="N",
+        help="the most input tokens",
     )
     parser.add_argument(
         "--max-tokens", required=True, type=number_from(1, MOST_TOKENS), metavar="N", help="tokens of the answer"
@@ -47,14 +51,14 @@ def hold(args: argparse.Namespace) -> int:
         return 0
     out(row.hold.attempt_id)
     if row.hold.max_tokens < args.max_tokens:
-        note(f"The money covers {row.hold.max_tokens:,} tokens of the answer.")
+        note(f"The budget covers {row.hold.max_tokens:,} tokens of the answer.")
     return 0
 
 
 def settle_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help="what 'nudge budget hold' printed")
     parser.add_argument("--model", default="", help="the model that answered, if it was another one")
-    parser.add_argument("--unused", action="store_true", help="the call was not made: charge nothing")
+    parser.add_argument("--unused", action="store_true", help="you did not make the call: charge nothing")
     _usage(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -87,7 +91,7 @@ def record(args: argparse.Namespace) -> int:
 
 def _names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", dest="of_run", default="", metavar="RUN", help="the run that it is part of")
-    parser.add_argument("--id", default="", metavar="ID", help="your own id; the same again changes nothing")
+    parser.add_argument("--id", default="", metavar="ID", help="your own id; using it twice changes nothing")
 
 
 def _given(args: argparse.Namespace) -> dict[str, str]:
@@ -111,7 +115,7 @@ def _use(args: argparse.Namespace, *, nothing: bool = False) -> TokenUse:
     if nothing:
         return TokenUse()
     if args.input is None or args.output is None:
-        raise UsageError("--input and --output are needed.", next_step="Both are in the usage of the model's reply.")
+        raise UsageError("Give both --input and --output.", next_step="Both are in the usage of the model's reply.")
     return believable(TokenUse(args.input, args.output, args.cache_read or 0, args.cache_write or 0))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from nudge.cli.context import Context
 from nudge.cli.main import parser_of, take_home
-from nudge.cli.render import out
+from nudge.cli.render import out_raw
 from nudge.cli.table import COMMANDS, Command, Group
 from nudge.errors import NudgeError
 
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
         before = before[1:]
     for word, meaning in candidates(before, args):
         if word.startswith(last):
-            out(f"{word}\t{meaning}")
+            out_raw(f"{word}\t{meaning}")
     return 0
 
 

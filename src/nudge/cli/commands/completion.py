@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from nudge.cli.render import out
+from nudge.cli.render import out_raw
 
 SCRIPTS = {
     "bash": """_nudge() {
@@ -36,5 +36,5 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    out(SCRIPTS[args.shell])
+    out_raw(SCRIPTS[args.shell])
     return 0

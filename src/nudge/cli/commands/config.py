@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import out, out_json
+from nudge.cli.render import out, out_json, out_raw
 from nudge.cli.report import report
 from nudge.errors import ConfigError
 from nudge.home.folder import Home
@@ -32,7 +32,7 @@ def path(args: argparse.Namespace) -> int:
         out_json({name: {"path": str(path), "exists": path.exists()} for name, path in paths.items()})
     else:
         for name, path in paths.items():
-            out(f"{name:<10}{path}{'' if path.exists() else '  (not there)'}")
+            out(f"{name:<10}{path}{'' if path.exists() else '  (not there)'}", hang=10)
     return 0
 
 
@@ -55,11 +55,11 @@ def show(args: argparse.Namespace) -> int:
         out_json({"config": {**fields, **sections}, "secrets": secrets})
         return 0
     for name, value in fields.items():
-        out(f"{name} = {_toml(value)}")
+        out_raw(f"{name} = {_toml(value)}")
     for section, values in sections.items():
         out(f"\n[{section}]")
         for name, value in values.items():
-            out(f"{name} = {_toml(value)}")
+            out_raw(f"{name} = {_toml(value)}")
     out("\n# Secrets, from .env and the environment:")
     for name, state in secrets.items():
         out(f"# {name}: {state}")

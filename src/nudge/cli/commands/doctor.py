@@ -9,7 +9,7 @@ from nudge.cli.report import report
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--fix", action="store_true", help="fix what can be fixed without a question")
+    parser.add_argument("--fix", action="store_true", help="fix what can be fixed without asking")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import note, out, out_json
+from nudge.cli.render import note, out, out_json, table
 from nudge.errors import NotConfiguredError
 
 if TYPE_CHECKING:
@@ -90,16 +90,11 @@ def _progress(score: Score) -> None:
 
 
 def _table(rows: list[Scores], names: list[str], version: int) -> None:
-    out(f"{'situations':<14}" + "".join(f"{row.who[:20]:>22}" for row in rows))
-    for name in [*names, ""]:
-        cells = []
-        for row in rows:
-            handled, every = row.of_group(name)
-            cells.append(f"{handled} of {every}")
-        out(f"{name or 'all':<14}" + "".join(f"{cell:>22}" for cell in cells))
-    out(f"{'wrong effects':<14}" + "".join(f"{row.wrong:>22}" for row in rows))
+    lines = [[name or "all", *("{} of {}".format(*row.of_group(name)) for row in rows)] for name in [*names, ""]]
+    lines.append(["wrong effects", *(str(row.wrong) for row in rows)])
     if any(row.cost for row in rows):
-        out(f"{'cost':<14}" + "".join(f"{f'${row.cost / 1e6:.2f}':>22}" for row in rows))
+        lines.append(["cost", *(f"${row.cost / 1e6:.2f}" for row in rows)])
+    table(["SITUATIONS", *(row.who for row in rows)], lines)
     note(f"Prompts version {version}. --detail shows where it went wrong.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, how_many, note, number_from, out, out_json, table
+from nudge.cli.render import clock_time, how_many, note, number_from, out, out_json, table, watch_argument, watched
 from nudge.errors import NotConfiguredError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.stores.store import SqlStore
@@ -97,7 +97,7 @@ def adopt_arguments(parser: argparse.ArgumentParser) -> None:
         type=number_from(1),
         default=0,
         metavar="N",
-        help="how often all agents together may ask the model (default: without a limit)",
+        help="how often all agents together may call the model (default: no limit)",
     )
 
 
@@ -143,11 +143,16 @@ def release(args: argparse.Namespace) -> int:
 def status_arguments(parser: argparse.ArgumentParser) -> None:
     _server_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
+    watch_argument(parser)
 
 
 def status(args: argparse.Namespace) -> int:
     """Show how the fleet stands: workers, agents, lateness, and what happened in the last hour."""
     _require_temporal()
+    return watched(lambda: _status(args), args.watch)
+
+
+def _status(args: argparse.Namespace) -> int:
     from nudge.fleet.looks import standing
 
     async def work(context: Context, store: SqlStore, client: Client) -> Standing:

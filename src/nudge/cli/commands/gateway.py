@@ -112,7 +112,7 @@ def calls(args: argparse.Namespace) -> int:
         ]
         for call in found
     ]
-    table(["TIME", "AGENT", "MODEL", "IN", "OUT", "WAITED", "RESULT"], rows)
+    table(["TIME", "AGENT", "MODEL", "IN", "OUT", "WAITED", "RESULT"], rows, spare=["WAITED"])
     return 0
 
 

@@ -9,12 +9,13 @@ import time
 from typing import Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, how_many, note, out, out_json, table
+from nudge.cli.render import clock_time, how_many, note, out_json, out_raw, table
 from nudge.clock import SystemClock
 from nudge.errors import BudgetExhaustedError, NotFoundError, UsageError
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.queue.inbox import Letter, Priority
 from nudge.stores.store import SqlStore
+from nudge.text import short
 
 EMPTY = 3
 _LEASE = "10m"
@@ -64,7 +65,7 @@ def read(args: argparse.Namespace) -> int:
     elif not letters:
         note("The inbox is empty.")
     elif args.take:
-        out(letters[0].body)
+        out_raw(letters[0].body)
         if letters[0].taken_until is not None and sys.stdout.isatty():
             note(f"Done with it? nudge inbox ack {letters[0].receipt}")
     else:
@@ -179,7 +180,7 @@ def _answer(args: argparse.Namespace, *, done: bool) -> int:
 
     if not context.with_store(write):
         raise NotFoundError(
-            f"{args.letter} is not yours any more: it is done already, or was taken again.",
+            f"{args.letter} is no longer yours: it is done, or somebody else took it.",
             next_step="Take the next one with 'nudge inbox AGENT --take'.",
         )
     note("Done." if done else "Given back.")
@@ -213,7 +214,7 @@ def _print(letters: list[Letter], context: Context) -> None:
             one.priority.word,
             clock_time(one.created_at, context.zone, context.now),
             one.sender,
-            one.body.splitlines()[0][:70] + (f" (×{one.count})" if one.count > 1 else "") + _taken(one, context),
+            short(one.body) + (f" (×{one.count})" if one.count > 1 else "") + _taken(one, context),
         ]
         for one in letters
     ]

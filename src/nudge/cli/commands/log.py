@@ -12,7 +12,8 @@ import time
 
 from nudge.cli.context import Context
 from nudge.cli.log_lines import Entry, Follow, call_entry, feed_entry, outcome_entry
-from nudge.cli.render import clock_time, json_text, note, number_from, out
+from nudge.cli.render import clock_time, json_text, note, number_from, out, out_raw
+from nudge.columns import cells, cut, padded
 from nudge.instants import rfc3339
 from nudge.palette import painted, tone_of
 from nudge.queue.agents import Agents
@@ -20,6 +21,7 @@ from nudge.stores.store import SqlStore
 from nudge.text import plain
 
 _POLL_SECONDS = 0.5
+_LONGEST_NAME = 24
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,8 +69,9 @@ def _print_all(entries: list[Entry], context: Context, args: argparse.Namespace)
 
 def _print(entry: Entry, context: Context, as_json: bool) -> None:
     if as_json:
-        out(json_text({**entry.data, "at": rfc3339(entry.at, context.zone)}))
+        out_raw(json_text({**entry.data, "at": rfc3339(entry.at, context.zone)}))
         return
     when = clock_time(entry.at, context.zone, context.now)
     word = painted(f"{entry.word:<11}", tone_of(entry.word), context.colour)
-    out(f"{when:<17} {entry.agent:<10} {word} {plain(' '.join(entry.text.splitlines()))}")
+    head = f"{when:<9} {padded(cut(entry.agent, _LONGEST_NAME), 10)} {word} "
+    out(head + " ".join(plain(entry.text).split()), hang=cells(head))

@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     context = Context(args)
     text = " ".join(args.text).strip()
     if not text:
-        raise UsageError("There is nothing to say.", next_step='For example: nudge notify builder "done"')
+        raise UsageError("The message is empty.", next_step='For example: nudge notify builder "done"')
 
     async def work(store: SqlStore) -> Notified:
         agents = Agents(store)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def export_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="only this agent's")
     parser.add_argument("--all", action="store_true", help="include completed and removed ones")
-    parser.add_argument("--json", action="store_true", help="as JSON, which it always is")
+    parser.add_argument("--json", action="store_true", help="no effect: the output is always JSON")
 
 
 def export(args: argparse.Namespace) -> int:
@@ -73,7 +73,7 @@ def import_(args: argparse.Namespace) -> int:
             out(one.id)
     note(f"Imported {how_many_reminders(len(done.added))}; already here: {len(done.already_here)}.")
     if done.completed:
-        note(f"  {done.completed} of them had no time left and are completed.")
+        note(f"  {done.completed} of them have no time left and are marked as done.")
     followers = [one.title for one in done.added if one.source.follows_a_file]
     if followers:
         note(

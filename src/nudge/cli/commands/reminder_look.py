@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
 from nudge.cli.reminders_text import print_list, print_one, reminders_of
-from nudge.cli.render import clock_time, how_many, note, out, out_json
+from nudge.cli.render import clock_time, how_many, note, out, out_json, watch_argument, watched
 from nudge.errors import NotFoundError
 from nudge.palette import painted, tone_of
+from nudge.text import printable
 
 if TYPE_CHECKING:
     from nudge.reminders.conditions import Verdict
     from nudge.reminders.reminder import Reminder
     from nudge.reminders.service import Timed
     from nudge.reminders.tables import ListedReminder
-    from nudge.stores.store import SqlStore
+from nudge.stores.store import SqlStore
 
 _LAST = 5
 
@@ -30,10 +31,15 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="include completed and removed ones")
     parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="how many (default: 50; 0 is all)")
     parser.add_argument("--json", action="store_true", help="as JSON")
+    watch_argument(parser)
 
 
 def list_(args: argparse.Namespace) -> int:
     """List reminders, the next one first."""
+    return watched(lambda: _list(args), args.watch)
+
+
+def _list(args: argparse.Namespace) -> int:
     context = Context(args)
     limit = args.limit if args.limit > 0 else 2**31 - 2
 
@@ -84,7 +90,7 @@ def show(args: argparse.Namespace) -> int:
         out("  outcomes")
     for row in last:
         word = painted(f"{row.result.value:<11}", tone_of(row.result.value), context.colour)
-        out(f"    {clock_time(row.slot_at, context.zone, context.now):<17}{word} {row.reason}".rstrip())
+        out(f"    {clock_time(row.slot_at, context.zone, context.now):<17}{word} {row.reason}".rstrip(), hang=33)
     return 0
 
 
@@ -119,9 +125,9 @@ def test(args: argparse.Namespace) -> int:
         return 0
     if verdict is not None and reminder.condition is not None:
         answer = "met (exit 0)" if verdict.met else f"not met: {verdict.reason}"
-        out(f"condition  {answer}; mode {reminder.condition.mode.value}")
+        out(f"condition  {answer}; mode {reminder.condition.mode.value}", hang=11)
         _quote(output)
-    out(f"now        {_sentence(reminder, would, bool(judgment.ends))}")
+    out(f"now        {_sentence(reminder, would, bool(judgment.ends))}", hang=11)
     if reminder.status.value != "active":
         out(f"but        It is {reminder.status.value}, so nothing will happen.")
     if text is not None:
@@ -133,7 +139,7 @@ def test(args: argparse.Namespace) -> int:
 
 def _quote(text: str) -> None:
     for line in text.splitlines():
-        out(f"  | {''.join(char if char.isprintable() else ' ' for char in line)}")
+        out(f"  | {printable(line)}")
 
 
 def _verdict(reminder: Reminder, context: Context) -> Verdict | None:

@@ -16,6 +16,7 @@ from nudge.errors import NotFoundError
 from nudge.palette import LINES, painted
 from nudge.progress.store import Session
 from nudge.stores.store import SqlStore
+from nudge.text import short
 from nudge.worker.questions import Question
 from nudge.worker.session_view import lines_of, public, status_line
 from nudge.worker.sessions import Sessions
@@ -55,7 +56,13 @@ def list_(args: argparse.Namespace) -> int:
         note('No sessions yet. Start one with: nudge work "what should be done"')
         return 0
     rows = [
-        [one.id, one.agent, one.status.value, clock_time(one.updated_at, context.zone, context.now), one.last_task[:40]]
+        [
+            one.id,
+            one.agent,
+            one.status.value,
+            clock_time(one.updated_at, context.zone, context.now),
+            short(one.last_task),
+        ]
         for one in sessions
     ]
     table(["ID", "AGENT", "STATUS", "LAST", "TASK"], rows)
@@ -91,7 +98,7 @@ def show(args: argparse.Namespace) -> int:
     out()
     for message in messages:
         for kind, line in lines_of(message):
-            out(painted(line, LINES[kind], context.colour))
+            out(painted(line, LINES[kind], context.colour), hang=2)
     if session.reason:
         out(f"\n{session.reason}")
     if session.report:

@@ -18,7 +18,8 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nudge.cli.render import note, out, out_json
+from nudge.cli.render import note, out, out_json, out_raw
+from nudge.columns import width_of
 from nudge.errors import NudgeError, UsageError
 from nudge.home.folder import Home
 
@@ -81,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
 
     width = _width(WIDTH)
     for line in timeline_lines(timeline, width):
-        out(line)
+        out_raw(line)
     out()
     for line in summary_lines(timeline, width):
-        out(line)
+        out_raw(line)
     return 0
 
 
@@ -114,8 +115,8 @@ def _compare(lives: Simulations, args: argparse.Namespace) -> int:
     assert plan is not None
     out(heading(replace(plan, changes={})))
     out()
-    for line in comparison_lines(list(columns), rows):
-        out(line)
+    for line in comparison_lines(list(columns), rows, width_of(sys.stdout)):
+        out_raw(line)
     return 0
 
 
@@ -187,11 +188,7 @@ def _clear_progress(days: int) -> None:
 
 def _width(otherwise: int) -> int:
     """The terminal's; the same for everybody where the output goes into a file."""
-    if not sys.stdout.isatty():
-        return otherwise
-    from shutil import get_terminal_size
-
-    return max(60, get_terminal_size((otherwise, 24)).columns)
+    return max(60, width_of(sys.stdout) or otherwise)
 
 
 def _days(text: str) -> int:

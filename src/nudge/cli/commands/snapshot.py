@@ -24,9 +24,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 def _shared(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
-    parser.add_argument(
-        "--agent", metavar="NAME", help="whose workspace; the only agent's beside the coach if left out"
-    )
+    parser.add_argument("--agent", metavar="NAME", help="whose workspace (default: the only agent besides the coach)")
     if json:
         parser.add_argument("--json", action="store_true", help="as JSON")
 
@@ -136,7 +134,7 @@ def create(args: argparse.Namespace) -> int:
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
-    _number(parser, "number", "the snapshot; the newest that is sound if left out")
+    _number(parser, "number", "the snapshot; default: the newest intact one")
     parser.add_argument("--stored", action="store_true", help="read the stored snapshot back as well")
     _shared(parser)
 
@@ -167,7 +165,7 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def restore_arguments(parser: argparse.ArgumentParser) -> None:
-    _number(parser, "number", "the snapshot; the newest that is sound if left out")
+    _number(parser, "number", "the snapshot; default: the newest intact one")
     _shared(parser)
 
 
@@ -196,8 +194,8 @@ def restore(args: argparse.Namespace) -> int:
 
 
 def diff_arguments(parser: argparse.ArgumentParser) -> None:
-    _number(parser, "number", "the snapshot; the newest if left out")
-    _number(parser, "other", "another snapshot; the workspace as it is now if left out")
+    _number(parser, "number", "the snapshot (default: the newest)")
+    _number(parser, "other", "another snapshot (default: the workspace as it is now)")
     _shared(parser)
 
 

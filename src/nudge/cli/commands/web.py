@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="where to listen (default: 127.0.0.1, this machine alone)",
     )
     parser.add_argument(
-        "--name", action="append", default=[], metavar="NAME", help="a name under which browsers may ask for the page"
+        "--name", action="append", default=[], metavar="NAME", help="a host name that browsers may use for the page"
     )
 
 

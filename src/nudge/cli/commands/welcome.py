@@ -40,5 +40,5 @@ def run(args: argparse.Namespace) -> int:
     steps.append(("nudge --help", "everything else"))
     width = max(len(command) for command, _ in steps) + 2
     for command, meaning in steps:
-        out(f"  {command:<{width}}{meaning}")
+        out(f"  {command:<{width}}{meaning}", hang=width + 2)
     return 0

@@ -48,11 +48,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if found.thing is not None and not found.rows:
         due = ": nothing has been due." if found.thing.comes_due else ""
-        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}")
+        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}", hang=10)
     elif not found.rows:
         out("Nothing has been due yet.")
     for row in found.rows:
-        out(_explained(row, context))
+        out(_explained(row, context), hang=10)
     return 0
 
 
@@ -90,7 +90,7 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
     if not found.found:
         near = f" Near it: {', '.join(found.near)}." if found.near else ""
         raise NotFoundError(
-            f"{what!r} matches no outcome, no reminder, nothing else with an id, and no time.{near}",
+            f"{what!r} matches no outcome, reminder, id or time.{near}",
             next_step="See 'nudge log' for numbers and ids, or give a time such as 15:00.",
         )
     return found
@@ -101,7 +101,7 @@ async def _around(store: SqlStore, around: Instant, agent: str | None, context: 
     rows = await store.outcomes.around(since, until, agent=agent)
     if not rows:
         raise NotFoundError(
-            f"Nothing was due within a quarter of an hour of {full_time(around, context.zone)}.",
+            f"Nothing was due within 15 minutes of {full_time(around, context.zone)}.",
             next_step="See 'nudge log' for what happened.",
         )
     return rows

@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", default=WORKER, metavar="NAME", help="who does it (default: worker)")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens that the run may use")
     parser.add_argument("--max-cost", metavar="DOLLARS", help="money that the run may use, such as 2.00")
-    parser.add_argument("--max-iterations", type=int, metavar="N", help="turns of the model at most")
-    parser.add_argument("--max-duration", metavar="TIME", help="time at work at most, such as 2h")
+    parser.add_argument("--max-iterations", type=int, metavar="N", help="the most model turns")
+    parser.add_argument("--max-duration", metavar="TIME", help="the most working time, such as 2h")
     parser.add_argument(
         "--mode", choices=["strict", "advisory", "soft"], help="stop at the limits, warn, or only count"
     )

@@ -64,6 +64,7 @@ AGENDA: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            do you have anything|something -|else for me -|today
             reminders -|for|on today
             what|which reminders are -|on|for|there today
             what do i still have|need to do -|today
@@ -98,6 +99,7 @@ AGENDA: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            when was|am i supposed|meant|going to {what} -|again
             when is|are|was|do $the {what} $rem -|set|due|for|coming
             when is|are|do {what} -|set|due|for|coming
             when's {what}
@@ -162,6 +164,7 @@ AGENDA: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            what's|what is first -|on -|my|the -|list
             what should|do|must i -|be work|working|focus|focusing on
             what do i do now|next|first
             -|so|and what's|whats|what is next -|up|today|on|for -|me
@@ -197,6 +200,8 @@ AGENDA: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            what was i meant|supposed to do -|today
+            read -|me my|the list
             what's|whats|what is on -|my|the|today's list|agenda|plate
             what's|whats|what is on -|for -|today
             -|show|see|list|tell -|me -|my|the|today's to-do|todo|todos|to-dos|tasks|plan|agenda|list -|list|for \
@@ -237,6 +242,8 @@ AGENDA: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            what's|what is my|the plan this week
+            what did i want to do this week
             what's|what is coming -|up this week
             what's|what is -|my|the plan for this|the week
             what have i got -|on|for -|to -|do this week

@@ -153,6 +153,7 @@ ITSELF: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            who|what exactly are|r you|u
             what|who are|r you|u exactly|really|actually
             who|what are|r you|u
             who|what is this|that

@@ -19,6 +19,7 @@ LISTS: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            yes|yep|yeah|yup i did -|it|that
             done
             -|yep|yes|and|now|just -|i|it|that|all -|am|is|have|was -|all|now|just|already|finally \
             done|finished|completed

@@ -75,6 +75,7 @@ PERSON: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            name's|names {name}
             i'm|im {name}
             i am {name}
             call me {called}

@@ -190,7 +190,8 @@ def _wish(intent: Intent, way: Way, found: Matched, talk: Talk, now: Instant, zo
         slots["what"] = f"{slots.pop('thing')} {slots.pop('verb')}"
     if not all(fits(slots[name], now, zone) for name, fits in _FITS.items() if name in slots):
         return None
-    if slots.pop("tense", "") and not any(is_past(word) for word in slots["what"].casefold().split()):
+    was_done = bool(slots.pop("tense", ""))
+    if was_done and not any(is_past(word) for word in slots["what"].casefold().split()):
         return None
     if intent.name == "again" and not talk.came:
         return None
@@ -204,14 +205,20 @@ def _wish(intent: Intent, way: Way, found: Matched, talk: Talk, now: Instant, zo
     if way.about is About.NOTHING or what is None:
         return Wish(intent.name, slots, slip=slip)
     wish = _about(intent.name, way, slots, what, talk)
+    if was_done and len(content(what)) == 1 and not _whole(what, talk):
+        return None  # "called" alone may be any call; "stretched" is all of "stretch"
     if wish is None and intent.name in _SEVERAL:
         parts = [_about(intent.name, way, slots | {"what": part}, part, talk) for part in _AND.split(what)]
-        wishes = [one for one in parts if one is not None and "ask" not in one.slots]
+        wishes = [one for one in parts if one is not None and "ask" not in one.slots and not was_done]
         if len(wishes) == len(parts) > 1:
             wish = replace(wishes[0], also=tuple(wishes[1:]))
     if wish is None:
         return Wish(intent.name, slots | {"missing": what}, slip=slip) if way.sure else None
     return replace(wish, slip=slip)
+
+
+def _whole(what: str, talk: Talk) -> bool:
+    return any(content(what) == content(one.text) for one in (*talk.reminders, *talk.tasks))
 
 
 _SEVERAL: Final = frozenset(("cancel", "done", "drop", "skip"))

@@ -47,6 +47,7 @@ REMINDERS: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            -|no|oh wait no i -|still need that|it -|one -|bring -|it|that -|back
             -|no|oh|hm wait bring|put|take it|that back
             -|no|oh -|no|wait wrong one undo -|that|it
             -|hm|hmm|no no|wait|actually take that|it off|back -|again
@@ -116,6 +117,9 @@ REMINDERS: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            stop|quit bugging|nagging|pinging|messaging|bothering|texting|nudging me about|to|with {what}
+            -|i don't need|have|want to {what} any longer
+            -|i don't need|have|want to {what} -|anymore
             no need to {what} -|anymore|any -|more
             i don't need|want {what} any more
             i -|have|just|already {what} so -|you -|can cancel|delete|remove|drop the|that|this|it -|reminder
@@ -313,6 +317,7 @@ REMINDERS: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            hang|hold on {length}
             gimme|give me {length}
             in {minutes}
             snooze

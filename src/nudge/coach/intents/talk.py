@@ -48,6 +48,8 @@ TALK: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            feeling -|so|really|pretty|very|quite|a -|bit sad|lonely|down|low|stressed|anxious|awful -|tbh|today|lately
+            today|it|this|everything|life -|just|really sucked
             i -|have|just|really failed|flunked|messed|screwed -|up -|my|the|an exam|test|class|interview|everything
             im|i $feel -|a|so -|bit|really down -|today|lately
             -|so|really|very|just sad|awful|lonely|stressed|anxious|down|overwhelmed|depressed|hopeless -|today|now

@@ -82,7 +82,7 @@ class LoopTuning:
         if not is_whole(self.refuse_after) or self.refuse_after < self.warn_after:
             raise UsageError(
                 f"Calls would be refused after {self.refuse_after} repetitions and warned of after {self.warn_after}.",
-                next_step="Let refuse_after be at least warn_after.",
+                next_step="Make refuse_after at least warn_after.",
             )
 
     @property

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from nudge.spending.allowance import Colour, Meter
 from nudge.web.layout import View, button, card, choose_agent, document, empty, form, meter, state_badge, table
 from nudge.web.markup import Html, el, together
 from nudge.web.pages import Ask, Query
@@ -63,7 +64,7 @@ def _window(view: View, agent: str, data: Mapping[str, Any]) -> Html:
     return card(
         "This window",
         el("p", el("b", f"{share}%"), " of the window used", class_="big"),
-        meter(share, "green" if forecast["lasts"] else "yellow", f"{agent}: {share}% of the window used"),
+        meter(share, Colour.GREEN if forecast["lasts"] else Colour.YELLOW, f"{agent}: {share}% of the window used"),
         el(
             "p",
             f"{dollars(window['spent'])} of {dollars(window['limit'])}, until ",
@@ -105,7 +106,7 @@ def _plan_windows(view: View, windows: Sequence[Mapping[str, Any]]) -> Html:
 
 
 def _colour(window: Mapping[str, Any]) -> str:
-    return "red" if window["used_up"] or window["percent"] >= 90 else "yellow" if window["percent"] >= 60 else "green"
+    return Colour.RED if window["used_up"] else Meter(window["percent"], 100).colour
 
 
 def _sum(days: Sequence[Mapping[str, Any]]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from nudge.spending.allowance import Colour
 from nudge.web.layout import (
     View,
     button,
@@ -130,7 +131,7 @@ async def session_page(view: View, ask: Ask, query: Query, number: str) -> str:
 
 
 def _colour(share: int) -> str:
-    return "red" if share >= 90 else "yellow" if share >= 70 else "green"
+    return Colour.RED if share >= 90 else Colour.YELLOW if share >= 70 else Colour.GREEN
 
 
 def _transcript(view: View, lines: Sequence[Mapping[str, Any]]) -> Html:
