@@ -213,7 +213,7 @@ async def _run(
 
     async def accepted(who: str) -> None:
         """Somebody sent the code of 'nudge pair': from here on the coach is theirs."""
-        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        allow_on_telegram(config.home, int(who))
         await _greet(daemon, agent, pairing, who, clock.now())
 
     pairs = Pairs(offer, accepted)

@@ -73,20 +73,28 @@ def make_command_role(
     write_new(path, text)
 
 
-def allow_on_telegram(home: Home, user: int, allowed: tuple[int, ...]) -> None:
-    """Write to nudge.toml that this user is the person: the first in the list, before those who were there."""
-    wanted = [user, *(one for one in allowed if one != user)]
-    before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
-    try:
-        after = with_value(before, "telegram", "allow", str(wanted))
-        fits = tomllib.loads(after)["telegram"]["allow"] == wanted
-    except (tomllib.TOMLDecodeError, LookupError, TypeError):
-        fits = False
-    if not fits:
+def allow_on_telegram(home: Home, user: int) -> None:
+    """Write to nudge.toml that this user is the person: the first in the list, before those who are there now."""
+    after = with_allowed(home, user)
+    if after is None:
         raise NotConfiguredError(
-            "nudge.toml could not be changed.", next_step=f"Write 'allow = {wanted}' under [telegram] in {home.config}."
+            "nudge.toml could not be changed.", next_step=f"Put {user} first in 'allow' under [telegram] there."
         )
     replace_file(home.config, after.encode())
+
+
+def with_allowed(home: Home, user: int) -> str | None:
+    """nudge.toml with this user first in the list, and nothing else changed; None where that cannot be done."""
+    before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
+    try:
+        said = tomllib.loads(before)
+        telegram = said.get("telegram", {})
+        wanted = [user, *(one for one in telegram.get("allow", []) if one != user)]
+        after = with_value(before, "telegram", "allow", str(wanted))
+        fits = tomllib.loads(after) == {**said, "telegram": {**telegram, "allow": wanted}}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        return None
+    return after if fits else None
 
 
 def _in_zone(goals: str, home: Home) -> str:
