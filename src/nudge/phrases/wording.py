@@ -368,7 +368,7 @@ _SAME: Final = {"ring": "call", "phone": "call", "telephone": "call", "mom": "mu
 """Other words for the same."""
 
 
-@cache
+@lru_cache(maxsize=10_000)  # bounded: people and agents say new words for ever
 def stem(word: str) -> str:
     """One stem for "book", "booked", "booking" and "books"."""
     word = _IRREGULAR.get(word, word).removesuffix("'s")
