@@ -155,8 +155,8 @@ class Invariants:
         exact = self._is_exact(row.reminder_id, row.asked, row.key, row.slot_at)
         # Written just before they began it may still be sent; what is older is asked about again just before.
         fresh = 0 <= arrival.began - row.created_at < FRESH
-        decided_at = row.created_at if fresh else Instant(arrival.began - RECENT)
-        if row.kind != "reply" and not exact and self._is_quiet(decided_at):
+        decided = (row.created_at,) if fresh else (Instant(arrival.began - RECENT), arrival.began)
+        if row.kind != "reply" and not exact and all(map(self._is_quiet, decided)):
             self._fail("quiet hours", f"{row.kind} {row.text[:40]!r} arrived in the quiet hours")
 
     def attempted(self, attempt: Attempt) -> None:
