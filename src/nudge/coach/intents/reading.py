@@ -114,8 +114,8 @@ _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5
 def at_time(words: str, things: Sequence[Known], now: Instant, zone: ZoneInfo) -> list[Known]:
     """The things that come at the time these words name: "the 3pm one", "friday's"."""
     found = re.fullmatch(r"(?:the |my |that )?(.+?)(?:'s)?(?: one| reminder| alarm| thing)?", words.strip().casefold())
-    if found is None or is_length(found[1], now, zone):
-        return []
+    if found is None or found[1] == words.strip().casefold() or is_length(found[1], now, zone):
+        return []  # "show me friday" is about the day
     try:
         said = understand(found[1], now, zone)
     except InvalidPhraseError:
