@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nudge.home.config import Config
 from nudge.home.config_values import KeyPath
-from nudge.home.create import allow_on_telegram
+from nudge.home.create import allow_person
 from nudge.home.folder import Home
 from nudge.home.toml_lines import key_lines, line_of, with_value
 
@@ -74,11 +75,12 @@ def test_a_value_is_written_where_it_belongs(text: str, written: str) -> None:
 
 def test_whoever_was_removed_from_the_list_does_not_come_back(tmp_path: Path) -> None:
     """The list is that of the file now, not the one with which the daemon started."""
-    home = Home(tmp_path)
+    config = Config(Home(tmp_path))
+    path = config.home.config
     for listed, wanted in (("[1, 2]", [7, 1, 2]), ("[2]", [7, 2]), ("[2, 7]", [7, 2])):
-        home.config.write_text(f"[telegram]\nallow = {listed}\n")
-        allow_on_telegram(home, 7)
-        assert tomllib.loads(home.config.read_text()) == {"telegram": {"allow": wanted}}
+        path.write_text(f"[telegram]\nallow = {listed}\n")
+        allow_person(config, "7")
+        assert tomllib.loads(path.read_text()) == {"telegram": {"allow": wanted}}
 
 
 def test_the_template_is_read_to_its_end() -> None:
