@@ -24,6 +24,7 @@ ZONE = "America/Toronto"
         pytest.param(lambda text: split_reminder(text, NOON, ZONE), "pls ", id="a reminder with them"),
         pytest.param(lambda text: split_reminder(text, NOON, ZONE), "\u0130", id="letters that become two"),
         pytest.param(read_sleep, "'", id="quotes in place of a bedtime"),
+        pytest.param(read_sleep, "\n", id="empty lines in place of a bedtime"),
     ],
 )
 def test_ten_thousand_characters_are_read_at_once(read: Callable[[str], object], text: str) -> None:
