@@ -115,15 +115,15 @@ def state_of(path: Path, *, folders: int = 1) -> State | None:
     """A value that differs as soon as `read_trusted` may answer differently: the file was written or replaced, or
     somebody changed who may write it or the folders above. None where that takes more than a look at these entries:
     there is no such file, or it is a link."""
-    name = os.path.abspath(path)
+    place = path.absolute()
     try:
-        found = os.lstat(name)
+        found = place.lstat()
         if not stat.S_ISREG(found.st_mode):
             return None
         state = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev]
         for _ in range(folders):
-            name = os.path.dirname(name)
-            above = os.stat(name or ".")
+            place = place.parent
+            above = place.stat()
             state += [above.st_mode, above.st_uid, above.st_gid]
     except OSError:
         return None
