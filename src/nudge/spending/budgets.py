@@ -212,6 +212,11 @@ class Budgets:
             if row is None:
                 raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
         found = await self._store.ledger.lock((_window_key(row), _day_key(row)))
+        if len(found) < 2:  # a damaged database was recovered without them
+            total = row.budget + row.topped_up
+            await self._store.ledger.open(_window_key(row), total, agent=agent)
+            await self._store.ledger.open(_day_key(row), row.state_limit or total, agent=agent, day=row.day)
+            found = await self._store.ledger.lock((_window_key(row), _day_key(row)))
         allowance = self._allowance(row, found).at(now)
         moved = _moved(row, allowance)
         if moved != row:
