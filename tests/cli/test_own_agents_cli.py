@@ -181,6 +181,16 @@ def test_notify_goes_through_the_gate_and_says_what_became_of_it(monitor: CliHer
     ]
 
 
+def test_notify_without_a_daemon_says_when_it_goes_out(monitor: CliHere) -> None:
+    assert monitor("notify", "monitor", "hello").stderr == "No daemon runs: it goes out with the next 'nudge run'.\n"
+
+
+def test_a_token_is_printed_alone_and_its_use_is_said_beside(monitor: CliHere) -> None:
+    made = monitor("gateway", "token", "monitor")
+    assert made.stdout.startswith("nudge.monitor.")
+    assert "API key" in made.stderr
+
+
 def test_notify_needs_an_agent_and_words(monitor: CliHere) -> None:
     monitor("notify", "nobody", "hello", code=3)
     monitor("notify", "monitor", " ", code=2)
