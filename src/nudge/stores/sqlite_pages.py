@@ -26,8 +26,8 @@ class BadPageError(Exception):
 
 
 class Log:
-    """The frames of a write-ahead log that can be believed: the newest committed content of each page. `damaged` are
-    the pages of which the log had something newer; with `lost`, it had something of pages that nobody knows."""
+    """The frames of a write-ahead log that can be believed: the newest committed content of each page. Newer content of
+    the pages in `damaged` was there and cannot be read; with `lost`, nobody knows which pages those are."""
 
     def __init__(self, content: bytes) -> None:
         self.pages: dict[int, bytes] = {}
