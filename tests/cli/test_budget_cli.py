@@ -179,7 +179,7 @@ def test_set_without_flags_goes_back_to_what_the_file_says(paid: CliHere) -> Non
 
 def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
     spend(paid, costs(520_000))
-    with pytest.raises(Exception, match="does not pay"):
+    with pytest.raises(Exception, match="does not cover"):
         spend(paid, costs(1), 60_000)
     assert "Today's remaining budget does not cover another call." in paid("budget", code=6).stdout
 

@@ -55,9 +55,10 @@ def make_worker_role(home: Home) -> None:
 
 
 def make_command_role(
-    home: Home, name: str, run: str, time_limit: str = "", budget: str = "", *, own_key: bool = False
+    home: Home, name: str, run: str = "", time_limit: str = "", budget: str = "", *, own_key: bool = False
 ) -> None:
-    """Write the role of an agent whose work a program does."""
+    """Write the role of an agent whose work a program does: one that nudge starts, or without `run` one of the
+    person's own."""
     from nudge.home.roles import parse_role
 
     if not AGENT_NAME.fullmatch(name):

@@ -32,7 +32,7 @@ def coach_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def coach(args: argparse.Namespace) -> int:
-    """Put 60 situations to the coach and score what it does, by rules. The offline rules are the first row.
+    """Put 60 situations to the coach and score what it does, by rules. The offline rules are the first column.
 
     nudge eval coach
     nudge eval coach --model                       the models of nudge.toml

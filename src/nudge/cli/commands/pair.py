@@ -35,9 +35,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     context = Context(args)
     if not context.config.environment.get("TELEGRAM_BOT_TOKEN", "").strip():
-        from nudge.channels.telegram.client import TOKEN_STEP
-
-        raise NotConfiguredError("There is no TELEGRAM_BOT_TOKEN.", next_step=TOKEN_STEP)
+        raise NotConfiguredError(
+            "There is no TELEGRAM_BOT_TOKEN.",
+            next_step=f"Write /newbot to @BotFather on Telegram and put its token into {context.home.env_file} as "
+            "TELEGRAM_BOT_TOKEN.",
+        )
     known, runs = context.config.telegram.allow, holder_of(context.home) is not None
     if known and not runs:
         raise NotConfiguredError(
