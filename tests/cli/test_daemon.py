@@ -308,7 +308,7 @@ def test_status_without_a_daemon_shows_what_the_database_knows(here: CliHere) ->
     done = here("status", code=5)
     assert "daemon  not running" in done.stdout
     assert "agents  coach" in done.stdout
-    assert "timers  1; next in 1h 59min" in done.stdout
+    assert "timers  1; next in 1 h 59 min" in done.stdout
     assert "coach: 0% used, awake" in done.stdout
     assert "Start it with 'nudge run'." in done.stderr
     status = json.loads(here("status", "--json", code=5).stdout)

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, note, out, out_json, table
+from nudge.cli.render import clock_time, note, out, out_json, table
+from nudge.durations import distance
 from nudge.instants import Instant
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
@@ -39,11 +40,11 @@ def budget_lines(
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("Today's remaining budget does not cover another call.")
     again = "Its plan begins again" if status.by_plan else "Refreshes"
-    lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at - now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
         if at is not None:
-            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at, now)}.")
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at - now)}.")
     return lines
 
 

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, full_time, note, out, out_json, table
+from nudge.cli.render import clock_time, full_time, note, out, out_json, table
+from nudge.durations import distance, parse_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, rfc3339
 from nudge.stores.store import SqlStore
@@ -152,7 +153,7 @@ def show(args: argparse.Namespace) -> int:
     out(f"{agent.name}  (role {agent.role}, since {full_time(agent.created_at, context.zone)})")
     out(f"folder  {context.home.agent(agent.name)}\n")
     if timers:
-        rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at, context.now)] for t in timers]
+        rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at - context.now)] for t in timers]
         table(["TIMER", "KIND", "NEXT", "LEFT"], rows, spare=["KIND", "LEFT"])
     else:
         out("No timers.")
@@ -219,7 +220,6 @@ def busy_arguments(parser: argparse.ArgumentParser) -> None:
 
 def busy(args: argparse.Namespace) -> int:
     """Say that an agent you run yourself is at work: its idle checks wait until 'nudge agent idle', or that long."""
-    from nudge.durations import parse_duration
 
     return _at_work(args, parse_duration(args.span))
 

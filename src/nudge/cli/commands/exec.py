@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from nudge.cli.context import Context
 from nudge.cli.render import note, number_from
+from nudge.durations import span
 from nudge.errors import UsageError
+from nudge.instants import SECOND
 
 if TYPE_CHECKING:
     from nudge.gateway.run import CommandEnded
@@ -57,13 +59,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _line(agent: str, ended: CommandEnded) -> str:
-    minutes, seconds = divmod(ended.seconds, 60)
-    lasted = f"{minutes} min {seconds} s" if minutes else f"{seconds} s"
     refused = f" ({ended.refused} refused)" if ended.refused else ""
     calls = f"{ended.calls} call{'' if ended.calls == 1 else 's'}{refused}"
     return (
-        f"nudge: {agent} at {ended.percent}% of today's budget; {ended.tokens:,} tokens in {calls}, {lasted}, "
-        f"exit code {ended.code}"
+        f"nudge: {agent} at {ended.percent}% of today's budget; {ended.tokens:,} tokens in {calls}, "
+        f"{span(ended.seconds * SECOND)}, exit code {ended.code}"
     )
 
 

@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from nudge.cli.context import Context
 from nudge.cli.past_time import parse_past
-from nudge.cli.render import full_time, note, number_from, out, out_json, span
+from nudge.cli.render import full_time, note, number_from, out, out_json
 from nudge.coach.explain import Explanation, Thing, explain
+from nudge.durations import span
 from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant, rfc3339
 from nudge.palette import painted, tone_of

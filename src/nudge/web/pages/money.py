@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from nudge.durations import span
+from nudge.instants import SECOND
 from nudge.spending.allowance import Colour, Meter
 from nudge.web.layout import View, button, card, choose_agent, document, empty, form, meter, state_badge, table
 from nudge.web.markup import Html, el, together
 from nudge.web.pages import Ask, Query
-from nudge.web.words import dollars, plural, span, state_of
+from nudge.web.words import dollars, plural, state_of
 
 _DAYS = 30
 _HEIGHT, _STEP, _WIDE = 100, 20, 16
@@ -174,7 +176,7 @@ def _calls(view: View, calls: Sequence[Mapping[str, Any]]) -> Html:
             row["model"],
             dollars(row["held"]),
             f"{row['granted']:,} of {row['asked']:,} tokens" if row["clamped"] else "–",
-            span(row["waited_ms"] // 1000) if row["waited_ms"] >= 1000 else "–",
+            span(row["waited_ms"] * SECOND // 1000) if row["waited_ms"] >= 1000 else "–",
             row["result"],
             dollars(row["cost"]),
         ]
