@@ -39,7 +39,7 @@ def parse_duration(text: str) -> int:
     if not words or len(words) > 64:
         raise UsageError(f"{text[:64]!r} is not a duration.", next_step=_EXAMPLES)
     if words[0] in "-−":
-        raise UsageError(f"{text!r} is negative, and a duration goes forward.", next_step=_EXAMPLES)
+        raise UsageError(f"{text!r} is negative.", next_step=_EXAMPLES)
     total, position, above = 0, 0, LONGEST
     while position < len(words):
         part = _PART.match(words, position)
@@ -50,7 +50,7 @@ def parse_duration(text: str) -> int:
         total += int(part[1]) * unit + millionths * (unit // 1_000_000)
         position, above = part.end(), unit
     if total == 0:
-        raise UsageError(f"{text!r} is no time at all.", next_step=_EXAMPLES)
+        raise UsageError(f"{text!r} is zero.", next_step=_EXAMPLES)
     if total > LONGEST:
         raise UsageError(f"{text!r} is longer than a hundred years.", next_step=_EXAMPLES)
     return total

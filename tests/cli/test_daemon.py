@@ -184,7 +184,7 @@ def test_a_database_that_stays_away_is_not_made_anew_beside_a_daemon(home: Cli) 
         for file in home.home.glob("nudge.db*"):
             file.unlink()
         done = home("reminder", "add", "--name", "x", "--every", "1h", "--message", "X.", code=1)
-        assert "was removed while nudge runs. Nothing was changed." in done.stderr
+        assert "was removed while nudge was running. Nothing was changed." in done.stderr
         assert not (home.home / "nudge.db").exists()
         daemon.signal(signal.SIGCONT)
         until(lambda: (home.home / "nudge.db").exists(), "it is back")

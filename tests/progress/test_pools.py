@@ -78,10 +78,10 @@ async def test_asking_again_for_a_child_gives_the_same_share(store: SqlStore) ->
     with pytest.raises(BudgetExhaustedError, match=r"was given \$0.045 before, and needs \$0.045001"):
         await pools.reserve("run", "child", need=Money(45_001), now=at(2))
     await pools.reserve("run", "other", now=at(2))
-    with pytest.raises(UsageError, match="There already was a 'child'"):
+    with pytest.raises(UsageError, match="This pool already had a 'child'"):
         await pools.reserve("run", "child", parent="other", now=at(2))
     await pools.release("run", "child", at(2))
-    with pytest.raises(UsageError, match="There already was a 'child'"):
+    with pytest.raises(UsageError, match="This pool already had a 'child'"):
         await pools.reserve("run", "child", now=at(2))
 
 

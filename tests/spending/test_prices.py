@@ -354,7 +354,7 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param("[models", "not readable as TOML", id="not TOML"),
+        pytest.param("[models", "not valid TOML", id="not TOML"),
         pytest.param("[models.m]\ninput = 1\n", "set both", id="half a price"),
         pytest.param("models = 3", "models must be a section", id="a number for all models"),
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),

@@ -39,7 +39,7 @@ def budget_lines(
     lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("Today's remaining budget does not cover another call.")
-    again = "Its plan begins again" if status.by_plan else "Refreshes"
+    again = "Its plan resets" if status.by_plan else "Refreshes"
     lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at - now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
@@ -143,7 +143,7 @@ def show(
 
 
 def _window_line(window: PlanWindow, context: Context) -> str:
-    resets = f"begins again {clock_time(window.resets_at, context.zone, context.now)}"
+    resets = f"resets {clock_time(window.resets_at, context.zone, context.now)}"
     line = f"Plan, {window.title}: {window.percent}% used, {resets}."
     spare = window.spare(context.now)
     if window.used_up:

@@ -183,7 +183,7 @@ def _leave(store: SqlStore, now: Instant) -> None:
 
 
 REPLACED = (
-    "⚠️ My database was replaced while I was running. I go on with the new file, and keep the old one beside it as "
+    "⚠️ My database was replaced while I was running. I'm using the new file now, and kept the old one as "
     "nudge.db.replaced-DATE. Please look through /status."
 )
 

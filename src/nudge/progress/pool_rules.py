@@ -140,7 +140,7 @@ class PoolTree:
         """Add a member with its share of what an open parent has left (the owner, if none is named). Refused, and
         nothing changed, where the name was used before or the share is below `need`."""
         if name in self._holders:
-            raise UsageError(f"There already was a {name!r} in this pool.", next_step="Choose another name.")
+            raise UsageError(f"This pool already had a {name!r}.", next_step="Choose another name.")
         if cap is not None and not (is_whole(cap) and cap > 0):
             raise UsageError(f"A cap of {cap!r} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
         if not is_whole(need):

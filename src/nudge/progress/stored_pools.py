@@ -118,7 +118,7 @@ class Pools:
                 return
             pool = await self._locked(run)
             if (pool.row.agent, pool.row.owner, pool.tree.owner.granted) != (agent, owner, limit):
-                raise UsageError(f"{run} has another pool already.", next_step="Give every run its own name.")
+                raise UsageError(f"{run} already has a pool.", next_step="Give every run its own name.")
 
     async def reserve(
         self,
@@ -380,6 +380,6 @@ def _check_name(name: str) -> None:
 def _check_account(account: AccountRow, agent: str, total: Micros) -> None:
     if account.agent != agent or account.account.limit != total:
         raise UsageError(
-            f"{account.key.name} has a budget of {format_money(account.account.limit)} for {account.agent} already.",
+            f"{account.key.name} already has a budget of {format_money(account.account.limit)} for {account.agent}.",
             next_step="Share out that much, or give every run its own name.",
         )

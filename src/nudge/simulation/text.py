@@ -280,10 +280,8 @@ def _talk(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
     if summary.lowest_level is None:
         yield "ping budget", "off"
     else:
-        kept = (
-            f"reserve kept {summary.reserve_kept} of {summary.reserved}" if summary.reserved else "no reserve asked for"
-        )
-        yield "ping budget", f"lowest {summary.lowest_level:.1f} of {summary.capacity}; {kept}"
+        kept = f"; reserve kept {summary.reserve_kept} of {summary.reserved}" if summary.reserved else ""
+        yield "ping budget", f"lowest level {summary.lowest_level:.1f} of {summary.capacity}{kept}"
 
 
 def _calls(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -137,7 +137,9 @@ class DayTurn:
         """
         match = _WRITTEN.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f"{text!r} is not a start of a day.", next_step="Write it like 04:00 America/Toronto.")
+            raise UsageError(
+                f"{text!r} is not a time when a day can start.", next_step="Write it like 04:00 America/Toronto."
+            )
         return cls(match["zone"] or "UTC", timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
     def day_of(self, instant: Instant) -> date:

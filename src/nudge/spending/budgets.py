@@ -224,7 +224,7 @@ class Budgets:
     async def top_up(self, agent: str, amount: Amount, now: Instant) -> None:
         """Add money to the window, and let the wake timer look at once whether the agent can go on."""
         if as_micros(amount) == 0:
-            raise UsageError("A top-up of nothing changes nothing.", next_step="Give an amount such as 5.00.")
+            raise UsageError("A top-up needs an amount above 0.", next_step="Give an amount such as 5.00.")
         async with self._store.transaction():
             accounts = await self.touch(agent, now)
             await self._change(accounts, self._of(accounts).top_up(amount, now), now)

@@ -298,8 +298,8 @@ class Reservation:
         if answer is Answer.REFUSED:
             return BudgetExhaustedError(f"{message}.", next_step="Top up, shorten the input, or use a cheaper model.")
         return BudgetExhaustedError(
-            f"{message}, with {format_money(account.held)} held for calls in flight or others in line before it.",
-            next_step="Try again when those are through, or use `async with`, which waits for that.",
+            f"{message}, with {format_money(account.held)} held for running calls or calls ahead of it.",
+            next_step="Try again when they are done, or use `async with`, which waits.",
         )
 
 

@@ -192,7 +192,7 @@ class PriceTable:
         if name is None and self.local:
             return Quote(model, "a model of your own", _price(model, {"input": 0, "output": 0}), known=True)
         if name is None:
-            return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
+            return Quote(model, "the highest known price", dearest(list(self.models.values())), known=False)
         return Quote(model, name, self.models[name], known=True)
 
     def cost(self, model: str, usage: object) -> Money:

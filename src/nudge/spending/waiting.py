@@ -118,7 +118,7 @@ class Line:
             left = patience - (self._clock.now() - began) / SECOND
             if left <= 0:
                 raise refusal or BudgetExhaustedError(
-                    "Other calls waited for money before this one, and its turn did not come in time.",
+                    "Other calls were ahead of this one in line, and its turn did not come in time.",
                     next_step="Try again later, or run 'nudge budget top-up AMOUNT'.",
                 )
             seconds = min(delay(place.looks, Policy.MONEY), left)

@@ -114,6 +114,6 @@ def _another_poller(conflict: ConflictError) -> AnotherPollerError:
             next_step="Remove the webhook with the Bot API's deleteWebhook, or give nudge its own bot.",
         )
     return AnotherPollerError(
-        "Another process polls this bot, and each would take the other's messages.",
-        next_step="Stop the other one (another nudge, another program with the same token), then start again.",
+        "Another process is polling this bot, so each would miss some messages.",
+        next_step="Stop the other one (another nudge or another program with the same token), then start again.",
     )

@@ -15,7 +15,7 @@ from nudge.text import short
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def list_(args: argparse.Namespace) -> int:
@@ -111,7 +111,7 @@ def add(args: argparse.Namespace) -> int:
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the agent's name")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:
@@ -208,7 +208,7 @@ def message(args: argparse.Namespace) -> int:
 
     context.with_store(write)
     context.poke()
-    later = "" if holder_of(context.home) else " No daemon runs: it is read after the next 'nudge run'."
+    later = "" if holder_of(context.home) else " No daemon is running: it is read after the next 'nudge run'."
     note(f"In the inbox of {args.name}.{later}")
     return 0
 
@@ -219,7 +219,7 @@ def busy_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def busy(args: argparse.Namespace) -> int:
-    """Say that an agent you run yourself is at work: its idle checks wait until 'nudge agent idle', or that long."""
+    """Mark an agent you run yourself as busy. Its idle checks wait until 'nudge agent idle', or for --for."""
 
     return _at_work(args, parse_duration(args.span))
 
@@ -229,7 +229,7 @@ def idle_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def idle(args: argparse.Namespace) -> int:
-    """Say that an agent you run yourself has nothing to do from now on: its idle checks count from here."""
+    """Mark an agent you run yourself as idle. Its idle checks count from now."""
     return _at_work(args, 0)
 
 

@@ -65,7 +65,7 @@ def notices() -> Html:
     return el(
         "section",
         el("h2", "Desktop notifications"),
-        el("p", "See messages of your agents on this machine while the page is open in a tab.", class_="soft"),
+        el("p", "Get your agents' messages as notifications while this page is open in a tab.", class_="soft"),
         el("button", "Turn on", type="button", id="notify", aria_pressed="false"),
         el("p", "", id="notify-state", role="status", class_="soft"),
         class_="card",
