@@ -12,7 +12,7 @@ SOAK_KILLS ?= 200
 SOAK_CALLS ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run install dev quick test lint types unit coverage clients bench soak fleet-soak screens lock clean
+.PHONY: help run install dev quick test lint types unit coverage clients bench soak fleet-soak deploy-lint screens lock clean
 
 help:  ## show what there is
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -76,9 +76,19 @@ soak: dev  ## ten thousand lives under faults, 200 kills of the daemon and of a 
 	NUDGE_CRASH_STRIDE=1 NUDGE_WORKER_KILLS=$(SOAK_KILLS) $(BIN)/pytest -q tests/worker/test_crash_points.py tests/worker/test_kills.py
 	$(BIN)/python -m benchmarks.gateway --calls $(SOAK_CALLS)
 
-fleet-soak: dev  ## 10,000 agents for 20 minutes on a fleet and on plain daemons, then ten kills each (FLEET_ARGS, NUDGE_KILLS)
+fleet-soak: dev  ## 10,000 agents for 20 minutes on a fleet and on plain daemons, ten kills each, a backup (FLEET_ARGS, NUDGE_KILLS)
 	$(BIN)/python -m tests.fleet.soak $(FLEET_ARGS)
-	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py
+	NUDGE_KILLS=$${NUDGE_KILLS:-10} NUDGE_FLEET_AGENTS=$${NUDGE_FLEET_AGENTS:-30} $(BIN)/pytest -q -s tests/fleet/test_kills.py tests/fleet/test_channel.py
+	NUDGE_BACKUP_SECONDS=$${NUDGE_BACKUP_SECONDS:-300} $(BIN)/pytest -q tests/fleet/test_restore.py
+
+$(VENV)-deploy/.installed: requirements/deploy.txt
+	@$(PYTHON) -m venv $(VENV)-deploy && $(VENV)-deploy/bin/pip install -q --require-hashes -r requirements/deploy.txt && touch $@
+
+deploy-lint: $(VENV)-deploy/.installed  ## check what deploys nudge: YAML, Kubernetes and Compose schemas, Dockerfiles
+	$(VENV)-deploy/bin/yamllint -s -c deploy/yamllint.yaml compose.yaml deploy
+	$(VENV)-deploy/bin/kubernetes-validate --strict deploy/fleet/workers.yaml
+	$(VENV)-deploy/bin/check-jsonschema --builtin-schema vendor.compose-spec compose.yaml deploy/fleet/compose.yaml
+	$(VENV)-deploy/bin/hadolint --ignore DL3007 --ignore DL3008 Dockerfile deploy/fleet/Dockerfile
 
 screens: dev  ## the pictures of README and docs, from a simulated week and a demo session
 	@scripts/browser
@@ -88,4 +98,4 @@ lock: dev  ## resolve the dependencies anew (needs uv)
 	scripts/lock
 
 clean:  ## remove what the targets made
-	rm -rf $(VENV) $(VENV)-litellm .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*
+	rm -rf $(VENV) $(VENV)-litellm $(VENV)-deploy .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage*

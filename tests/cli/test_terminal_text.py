@@ -9,7 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from nudge.channels.terminal import TerminalChannel, columns, wrapped
+from nudge.channels.terminal import TerminalChannel, wrapped
+from nudge.columns import cells
 from nudge.errors import ChannelUnavailableError
 from nudge.queue.channel import Button, Outbound
 from nudge.queue.outcomes import FeedLine
@@ -67,7 +68,7 @@ async def test_the_log_shows_one_line_for_each_thing(home: Cli) -> None:
 )
 def test_a_line_fits_any_width_and_loses_nothing(line: str, width: int) -> None:
     pieces = wrapped(line, width)
-    assert max(columns(piece) for piece in pieces) <= width
+    assert max(cells(piece) for piece in pieces) <= width
     assert "".join("".join(pieces).split()) == "".join(line.split())
     if " " in line and width > 20:
         assert all(word in line.split() for piece in pieces for word in piece.split())

@@ -9,11 +9,14 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.heartbeat import KIND as HEARTBEAT
+from nudge.coach.heartbeat import Rhythm
 from nudge.coach.inbound import FAILED
 from nudge.coach.polling import TOGETHER, Polling
 from nudge.errors import AnotherPollerError, ChannelUnavailableError, NotConfiguredError, StoreError
-from nudge.instants import SECOND, Instant
+from nudge.instants import HOUR, SECOND, Instant
 from nudge.queue.channel import RECENT_IDS, Capabilities, Channel, Inbound, Position, Updates
+from nudge.queue.timers import Timer
 from tests.coach.rig import Rig, Scripted, says
 from tests.times import NOON
 
@@ -90,6 +93,19 @@ def test_an_outage_is_waited_out_with_growing_pauses_and_the_channels_own_word_f
         assert pauses == [1, 2, 5, 15, 30, 60, 60, 40, 60]
 
     coach(scenario)
+
+
+@pytest.mark.parametrize("sleeps", [True, False])
+def test_a_sign_of_life_calls_a_heartbeat_back_that_sleeps_through(coach: Any, sleeps: bool) -> None:
+    async def scenario(rig: Rig) -> None:
+        far = Instant(NOON + 3 * HOUR)
+        await rig.store.timers.set(Timer.at("coach", HEARTBEAT, HEARTBEAT, far))
+        await listen(rig, Scripting(rig, [said(1, "/ping")]), 5)
+        timer = await rig.store.timers.get("coach", HEARTBEAT)
+        assert timer is not None
+        assert (timer.due_at < far) == sleeps
+
+    coach(scenario, rhythm=Rhythm(sleeps_through=sleeps))
 
 
 @pytest.mark.parametrize("error", [NotConfiguredError("no such bot"), RuntimeError("bug"), OSError("no network")])

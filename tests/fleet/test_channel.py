@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from nudge.testing.telegram_server import PERSON, FakeTelegram
 from tests.cli.cli import NUDGE, Cli, until
 
 PATIENCE = 90.0
+KILLED = "NUDGE_KILLS" in os.environ
+"""A killed worker's lease lasts for 20 s more, so only `make fleet-soak` kills it."""
 SECRET = "x-telegram-bot-api-secret-token"
 
 
@@ -52,15 +55,13 @@ def answers(telegram: FakeTelegram) -> int:
     return sum("water" in message.text for message in telegram.sent)
 
 
-def test_another_worker_listens_when_the_first_is_killed(
-    home: Cli, temporal: DevServer, telegram: FakeTelegram
-) -> None:
+def test_another_worker_listens_when_the_first_is_gone(home: Cli, temporal: DevServer, telegram: FakeTelegram) -> None:
     home("fleet", "adopt", "--temporal", temporal.address, "--task-queue", "listening")
     with worker(home, temporal) as first:
         telegram.say("remind me to water the plants in 3 hours")
         until(lambda: answers(telegram) == 1, "it is answered", PATIENCE)
         with worker(home, temporal):
-            first.kill()
+            first.kill() if KILLED else first.terminate()
             first.wait()
             telegram.say("remind me to water the garden in 4 hours")
             until(lambda: answers(telegram) == 2, "the other worker answers", PATIENCE)

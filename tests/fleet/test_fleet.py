@@ -81,17 +81,17 @@ async def test_three_workers_give_every_occurrence_one_outcome(world: World) -> 
     await world.store.timers.set_many([world.note(name, "tick", 1, every=3) for name in names])
     await world.adopt()
 
-    async def thrice() -> bool:
+    async def twice() -> bool:
         counted = Counter(one.agent for one in await world.outcomes())
-        return len(counted) == len(names) and min(counted.values()) >= 3
+        return len(counted) == len(names) and min(counted.values()) >= 2
 
     async with world.worker("w1"), world.worker("w2"), world.worker("w3"):
-        await world.until(thrice)
+        await world.until(twice)
     found = await world.outcomes()
     assert max(Counter((one.agent, one.slot_at) for one in found).values()) == 1
     for name in names:
         slots = sorted(one.slot_at for one in found if one.agent == name)
-        assert len(slots) >= 3
+        assert len(slots) >= 2
         assert {after - before for before, after in pairwise(slots)} == {3 * SECOND}
 
 

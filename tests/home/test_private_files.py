@@ -111,6 +111,7 @@ def trusted(tmp_path: Path) -> Path:
         pytest.param("inner", 0o777, True, id="others can replace it"),
         pytest.param("inner", 0o1777, True, id="others can put files beside it"),
         pytest.param("outer", 0o757, True, id="others can replace its folder"),
+        pytest.param("outer", 0o1777, False, id="others can put folders beside its folder, as in /tmp"),
     ],
 )
 def test_who_can_write(trusted: Path, what: str, mode: int, refused: bool) -> None:

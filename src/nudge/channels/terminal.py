@@ -4,12 +4,12 @@ What is typed there comes in on another way."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable
 from datetime import tzinfo
 
 from nudge.channels import Setup, Stream
 from nudge.channels.desktop import Desktop, program
+from nudge.columns import wrap
 from nudge.errors import ChannelUnavailableError, NotConfiguredError
 from nudge.instants import Instant, to_datetime
 from nudge.palette import Tone, painted
@@ -21,47 +21,13 @@ _NARROWEST = 10
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """A line in pieces that fit, broken between words; a word that is too long alone is cut. What an indented line or a
-    list item begins with stands before its other pieces as space.
+    """A line in pieces that fit. What an indented line or a list item begins with stands before its other pieces as
+    space.
 
     >>> wrapped("• call Mum about the trip", 12)
     ['• call Mum', '  about the', '  trip']
     """
-    width = max(_NARROWEST, width)
-    start = len(line) - len(line.lstrip(" •-"))
-    hang = " " * (start if start < width // 2 else 0)
-    pieces: list[str] = []
-    now = line[:start]
-    for word in line[start:].split(" "):
-        joined = f"{now} {word}" if now.strip(" •-") else f"{now}{word}"
-        if columns(joined) <= width:
-            now = joined
-            continue
-        if now.strip(" •-"):
-            pieces.append(now.rstrip())
-            now = hang
-        now += word
-        while columns(now) > width:
-            fits = _fitting(now, width)
-            pieces.append(now[:fits])
-            now = hang + now[fits:]
-    return [*pieces, now]
-
-
-def columns(text: str) -> int:
-    """How many columns a text takes: wide letters two, marks none."""
-    return sum(
-        0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
-        for letter in text
-    )
-
-
-def _fitting(text: str, width: int) -> int:
-    """How many letters fit, at least one."""
-    end = 1
-    while end < len(text) and columns(text[: end + 1]) <= width:
-        end += 1
-    return end
+    return wrap(line, max(_NARROWEST, width), hang=len(line) - len(line.lstrip(" •-")), split=True)
 
 
 def shown_message(clock: str, text: str, width: int | None) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any, TextIO
 
-from nudge.channels.terminal import columns
+from nudge.columns import cells
 from nudge.palette import Tone, painted
 from nudge.text import plain
 
@@ -139,7 +139,7 @@ class Prompt:
             before = typed.encode()[:point].decode(errors="ignore")
         width = max(1, get_terminal_size().columns)
         first, *others = f"{self._plain_sign}{before}".split("\n")
-        rows = columns(first) // width + sum(1 + columns(line) // width for line in others)
+        rows = cells(first) // width + sum(1 + cells(line) // width for line in others)
         return f"\033[{rows}A" if rows else ""
 
     def preview(self, text: str) -> None:

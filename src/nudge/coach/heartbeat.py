@@ -121,6 +121,10 @@ class Heartbeat:
         self._outside = outside
         self._rhythm = rhythm
 
+    @property
+    def sleeps_through(self) -> bool:
+        return self._rhythm.sleeps_through
+
     async def ensure(self, agent: str, now: Instant) -> None:
         """Start the rhythm, unless it is running. The first heartbeat is one interval away; one that waits longer than
         that (the rhythm was made faster, the clock was wrong) is brought forward."""

@@ -121,6 +121,8 @@ class Polling:
         await self._channel.offer_commands(self._coach.menu)
 
     def _show_noticed(self, update: Inbound, words: str) -> None:
+        if self._coach.heartbeat.sleeps_through:  # a sign of life alone sets no timer
+            self._start("heartbeat", lambda: self._coach.heartbeat.ensure(self._agent, self._clock.now()))
         if update.button is not None:
             self._start(f"button {update.id}", lambda: self._channel.acknowledge(update, words))
         elif self._channel.capabilities.typing and "typing" not in self._beside:

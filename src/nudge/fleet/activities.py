@@ -7,9 +7,11 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
+from temporalio.exceptions import ApplicationError
 from temporalio.service import RPCError, RPCStatusCode
 
 from nudge.clock import Clock
@@ -30,6 +32,7 @@ HEARTBEAT_SECONDS = 5.0
 """The first comes this long after the start: most visits are over by then, and a heartbeat costs an action."""
 GRACE = 30 * SECOND
 """An agent that is this late is looked for."""
+ELSEWHERE = timedelta(milliseconds=200)
 AT_ONCE = 500
 """How many agents one sweep repairs of each kind; the next one goes on."""
 
@@ -51,6 +54,7 @@ class Activities:
     @activity.defn(name="visit")
     async def visit(self, asked: VisitAsked) -> VisitAnswer:
         """Fire what is due for an agent, and say when to come back."""
+        refuse_if_stopping(self.visits)
         agent = asked.agent
         async with _alive(self.clock):
             began = self.clock.now()
@@ -117,6 +121,12 @@ class Activities:
             elif there.typed_search_attributes.get(STATE) != PAUSED and not there.raw_description.pending_activities:
                 slow.append(agent)
         return gone, slow
+
+
+def refuse_if_stopping(visits: Visits) -> None:
+    """A worker that stops still hears of new work for a moment: another one does it."""
+    if visits.stopping:
+        raise ApplicationError("This worker stops.", next_retry_delay=ELSEWHERE)
 
 
 def _until(visit: Visit, now: Instant) -> Instant | None:

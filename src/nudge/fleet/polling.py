@@ -10,6 +10,7 @@ from nudge.coach.polling import Polling
 from nudge.daemon.assemble import Daemon
 from nudge.daemon.visits import LEASE, Visits
 from nudge.errors import LostLeaseError, RetryableError
+from nudge.fleet.activities import refuse_if_stopping
 from nudge.instants import Instant
 from nudge.queue.channel import Channel
 
@@ -34,6 +35,7 @@ class Poller:
     @activity.defn(name="poll")
     async def poll(self) -> None:
         """Listen until this worker stops."""
+        refuse_if_stopping(self._visits)
         lanes, clock = self._daemon.store.lanes, self._daemon.clock
         lane, now = f"{self._agent}/channel/{self._channel.name}", clock.now()
         lease = await lanes.claim(lane, self._owner, now, Instant(now + LEASE))

@@ -37,7 +37,7 @@ from nudge.fleet.tables import Fleet, FleetTable, require_server
 from nudge.fleet.webhook import Webhook, hearing, pushing
 from nudge.fleet.workflows import AgentWorkflow, PollerWorkflow, SweepStart, SweepWorkflow
 from nudge.home.config import Config
-from nudge.instants import MINUTE, Instant
+from nudge.instants import MINUTE, SECOND, Instant
 from nudge.queue.channel import PushingChannel
 from nudge.queue.dispatch import EarlyWakes
 from nudge.stores.open import open_store
@@ -52,6 +52,7 @@ our own modules are not imported again for each (that took longer than the repla
 STICKY_SECONDS = 1.0
 """How long a dead worker's workflows wait for it before another takes them."""
 DRAIN_SECONDS = 20.0
+LAST_ANSWERS_SECONDS = 0.5
 COUNT_SECONDS = 15.0
 
 
@@ -151,10 +152,20 @@ async def working(
             async with _ears(daemon, ports, client, fleet, wanted.webhook):
                 yield activities
         finally:
-            visits.stop()
+            await _drain(visits, clock)
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _drain(visits: Visits, clock: Clock) -> None:
+    """Let what runs end, and the workflows hear of it here: what a worker that is gone was told is repeated elsewhere
+    only after ten seconds."""
+    visits.stop()
+    end = clock.now() + round(DRAIN_SECONDS * SECOND)
+    while visits.busy and clock.now() < end:
+        await clock.sleep(0.05)
+    await clock.sleep(LAST_ANSWERS_SECONDS)
 
 
 @asynccontextmanager

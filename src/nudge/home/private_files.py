@@ -121,7 +121,8 @@ def exposure(path: Path, *, folders: int = 1, private: bool = False) -> Exposure
         if path.is_symlink():
             suspects.append(path.resolve().parent)
         for suspect in suspects:
-            if found := changeable(suspect):
+            above = suspect not in (path, path.absolute().parent)
+            if (found := changeable(suspect)) and not (above and _keeps_what_is_ours(suspect)):
                 return found
     except OSError:
         return None  # reading it says why
@@ -143,6 +144,12 @@ def changeable(path: Path) -> Exposure | None:
             f"Run 'chmod go-w {path}', or 'nudge doctor --fix'.",
         )
     return None
+
+
+def _keeps_what_is_ours(folder: Path) -> bool:
+    """Whether others who can write in a folder cannot remove or rename what is ours in it, as in /tmp."""
+    found = folder.stat()
+    return found.st_uid in (os.getuid(), 0) and bool(found.st_mode & stat.S_ISVTX)
 
 
 def _only_member(user: int, group: int) -> bool:
