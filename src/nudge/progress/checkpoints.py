@@ -71,9 +71,9 @@ class Checkpoints:
     async def save(self, session: Session, new: Sequence[Message], now: Moment) -> Session:
         """Write the iteration that ended now: the session as it is, with the messages that it added.
 
-        Give the next iteration what comes back. Raises LostLeaseError, and writes nothing, if somebody else went on
-        with the session. If the history is too long, a second step replaces the older part by a summary; the iteration
-        is safe by then.
+        Give the next iteration what comes back. Raises LostLeaseError, and writes nothing, if another process continued
+        the session. If the history is too long, a second step replaces the older part by a summary; the iteration is
+        safe by then.
         """
         saved = await self.write(session, new, now)
         shorter = await self.shortened(saved, now)

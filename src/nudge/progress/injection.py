@@ -135,6 +135,6 @@ class Told:
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Go on from what `to_json` wrote."""
+        """Continue from what `to_json` wrote."""
         self.before, self.since = [str(text) for text in data["before"]], [str(text) for text in data["since"]]
         self.unsaid = tuple(Nudge(str(text), Urgency(urgency)) for text, urgency in data["unsaid"])

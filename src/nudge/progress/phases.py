@@ -125,9 +125,9 @@ class PhaseTracker:
     ) -> PhaseReport:
         """Note a tool call and say where the run is now.
 
-        `target` is the file it reads, if `args` do not name it: the same file again, or its next page, is no second
+        `target` is the file it reads, if `args` do not name it: the same file again, or its next page, is not a second
         file. Without a target every read counts. `looping` is the loop detector's verdict on this call. An edit that
-        `failed` is no edit.
+        `failed` does not count.
         """
         if target is None:
             target = target_of(args)
@@ -165,7 +165,7 @@ class PhaseTracker:
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Go on from what `to_json` wrote."""
+        """Continue from what `to_json` wrote."""
         try:
             phase, reads, seen = Phase(data["phase"]), int(data["reads"]), {str(name) for name in data["seen"]}
             flags = {name: bool(data[name]) for name in self._SAVED}

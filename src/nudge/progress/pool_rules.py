@@ -1,6 +1,6 @@
 """The rules by which parallel subagents share one budget: a tree of grants, in memory and in the store alike.
 
-Whoever has a grant shares it by the same rule: a parent keeps a part for itself, and a child gets at most a share of
+Each member shares its grant by the same rule: a parent keeps a part for itself, and a child gets at most a share of
 what is left and at most its own cap. Amounts are whole numbers of whatever the pool holds: tokens, or micro-dollars.
 """
 
@@ -170,7 +170,7 @@ class PoolTree:
         return max(0, holder.granted - self.consumed(holder))
 
     def revoke(self, name: str) -> tuple[str, ...]:
-        """Stop a member and everybody below it; the names that were open until now, the top one first."""
+        """Stop a member and everyone below it; the names that were open until now, the top one first."""
         return self._close(self.open_member(name), ReservationState.REVOKED)
 
     def expire(self, now: Instant) -> tuple[str, ...]:

@@ -149,12 +149,12 @@ class Pools:
         return Money(await self._change(run, as_instant(now), lambda pool: pool.tree.release(name), name))
 
     async def revoke(self, run: str, name: str, now: Moment) -> tuple[str, ...]:
-        """Stop a member and everybody below it: their next calls are refused. Returns the names that were open until
+        """Stop a member and everyone below it: their next calls are refused. Returns the names that were open until
         now, the top one first, so that the caller can cancel them. A run whose owner is stopped makes no call."""
         return await self._change(run, as_instant(now), lambda pool: pool.tree.revoke(name), name)
 
     async def expire(self, run: str, now: Moment) -> tuple[str, ...]:
-        """Take back what went stale, with everybody below it; the names. Every other step does this first."""
+        """Take back what went stale, with everyone below it; the names. Every other step does this first."""
         return await self._change(run, as_instant(now), lambda pool: pool.expired)
 
     async def available(self, run: str, name: str, now: Moment) -> Money:
@@ -278,7 +278,7 @@ class StoredPool:
         return Instant(min(expiries)) if expiries else None
 
     def expire(self, now: Instant) -> None:
-        """Take back what went stale, with everybody below it; the names are in `expired`. Calls that ended and calls
+        """Take back what went stale, with everyone below it; the names are in `expired`. Calls that ended and calls
         in flight are signs of whoever made them."""
         for name, member in self._members.items():
             holder = self.tree.member(name)

@@ -65,7 +65,7 @@ class SpendingState(StrEnum):
 
 
 class AsleepError(BudgetExhaustedError):
-    """The agent sleeps until its budget is refreshed, or a window of its plan begins again."""
+    """The agent sleeps until its budget is refreshed, or a window of its plan resets."""
 
     def __init__(self, agent: str, state: SpendingState, refresh_at: Instant, *, by_plan: bool = False) -> None:
         self.agent = agent

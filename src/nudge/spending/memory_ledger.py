@@ -114,7 +114,7 @@ class MemoryAccounts:
 
 
 class Ledger:
-    """A limit on what model calls may cost, also when many run at once.
+    """A limit on what model calls may cost, even when many run at once.
 
     Each call holds its worst case before it starts. If that does not fit, its `max_tokens` is lowered; if even that
     does not fit, `async with` waits in line until other calls have settled, and plain `with`, which cannot wait, raises
@@ -180,7 +180,7 @@ class Ledger:
 
     @property
     def waiting(self) -> int:
-        """How many calls stand in line, in the whole tree of ledgers."""
+        """How many calls wait in line, in the whole tree of ledgers."""
         return len(self._tree.line)
 
     @property
@@ -210,7 +210,7 @@ class Ledger:
         return Reservation(self._tree, self._chain, attempt, None if expires_at is None else as_instant(expires_at))
 
     def top_up(self, amount: Amount) -> None:
-        """Raise the limit of this ledger; calls that wait for money go on."""
+        """Raise the limit of this ledger; calls that wait for money continue."""
         row = self._account.row
         account = replace(row.account, limit=row.account.limit + as_micros(amount))
         self._account.row = replace(row, account=account)

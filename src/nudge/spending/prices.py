@@ -165,7 +165,7 @@ class PriceTable:
     def of(cls, table: Mapping[str, Any]) -> PriceTable:
         """The table of a mapping with `models` and, where wanted, `read`, `source` and `weights`.
 
-        A model needs `input` and `output`, in dollars per million tokens. Missing cache prices become the dearest they
+        A model needs `input` and `output`, in dollars per million tokens. Missing cache prices become the highest they
         could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
         """
         _refuse_unknown("the table", table, _TABLE_KEYS)
@@ -187,7 +187,7 @@ class PriceTable:
         return cls(models, aliases, families, _date(table.get("read")), str(table.get("source", "")))
 
     def quote(self, model: str) -> Quote:
-        """The price of a model id: its own, its alias's, that of the id without its date, or the dearest of all."""
+        """The price of a model id: its own, its alias's, that of the id without its date, or the highest of all."""
         name = self._find(model)
         if name is None and self.local:
             return Quote(model, "a model of your own", _price(model, {"input": 0, "output": 0}), known=True)
@@ -217,7 +217,7 @@ class PriceTable:
         return max(0, (local_date(as_instant(now), UTC) - self.read).days)
 
     def is_stale(self, now: Moment) -> bool:
-        """Whether somebody should check the prices. Exactly 90 days is not stale yet; no date at all is."""
+        """Whether the prices need a check. Exactly 90 days is not stale yet; no date at all is."""
         age = self.age_days(now)
         return age is None or age > STALE_AFTER_DAYS
 

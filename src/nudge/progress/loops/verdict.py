@@ -15,7 +15,7 @@ _MOST_CALLS = 64
 
 
 class LoopAction(StrEnum):
-    """NONE: go on. NUDGE: tell the model. WARN: tell it in stronger words. REFUSE: do not make this call."""
+    """NONE: continue. NUDGE: tell the model. WARN: tell it in stronger words. REFUSE: do not make this call."""
 
     NONE = "none"
     NUDGE = "nudge"
