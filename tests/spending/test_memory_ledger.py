@@ -445,7 +445,7 @@ async def test_a_free_model_needs_no_money_even_over_the_limit() -> None:
     assert ledger.spent == 130
 
 
-def test_an_unknown_model_is_held_at_the_dearest_price_and_flagged() -> None:
+def test_an_unknown_model_is_held_at_the_highest_price_and_flagged() -> None:
     ledger = Ledger("$10", prices=PRICES)
     with ledger.hold(model="brand-new-model", input_tokens=1_000, max_tokens=100) as hold:
         assert not hold.known_price

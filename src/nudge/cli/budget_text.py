@@ -104,7 +104,7 @@ def show(
     change: Change | None = None,
     money: bool = True,
 ) -> bool:
-    """Change something if there is something to change, then say how it stands. Whether the agent is awake. `money`
+    """Change something if there is something to change, then say its state. Whether the agent is awake. `money`
     says that the change is one of the window's money."""
 
     windows: tuple[PlanWindow, ...] = ()

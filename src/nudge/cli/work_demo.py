@@ -1,6 +1,6 @@
 """`nudge work --demo`: a scripted worker on a small broken project. Everything but the model is real.
 
-It explores, plans, edits, runs the tests, goes round in circles and is nudged out of it, uses up its day, sleeps, is
+It explores, plans, edits, runs the tests, goes in circles and is nudged out of it, uses up its day, sleeps, is
 topped up, checks its workspace, finishes and reports.
 """
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _NobodyError(DaemonUnreachableError):
-    """No daemon runs here."""
+    """No daemon is running here."""
 
 
 def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:

@@ -1,4 +1,4 @@
-"""What an operator sees of the fleet: how it stands, and why an agent is awake or not."""
+"""What an operator sees of the fleet: its state, and why an agent is awake or not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every provider does alike: try again, ask in words what a model cannot do, and lose no error of a stream."""
+"""What every provider has in common: try again, ask in words what a model cannot do, and lose no error of a stream."""
 
 from __future__ import annotations
 

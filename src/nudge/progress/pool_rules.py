@@ -1,4 +1,4 @@
-"""The rules by which parallel subagents share one budget: a tree of grants, in memory and in the store alike.
+"""The rules by which parallel subagents share one budget: a tree of grants, in memory and in the store.
 
 Each member shares its grant by the same rule: a parent keeps a part for itself, and a child gets at most a share of
 what is left and at most its own cap. Amounts are whole numbers of whatever the pool holds: tokens, or micro-dollars.
@@ -213,7 +213,7 @@ class PoolTree:
             yield holder
 
     def consumed(self, holder: Holder) -> int:
-        """What a member and everybody below it spent of its grant."""
+        """What a member and everyone below it spent of its grant."""
         return holder.used + holder.absorbed + sum(self.consumed(child) for child in self._below[holder.name])
 
     def claim(self, holder: Holder) -> int:

@@ -145,7 +145,7 @@ class Pools:
     async def release(self, run: str, name: str, now: Moment) -> Money:
         """Close the reservation of a subagent that is done: what it did not use goes back to its parent, and that
         amount is returned; what is held for its calls in flight goes back when they end. Whoever it started is stopped
-        with it. What was given back already, in whatever way, cannot be given back again."""
+        with it. Nothing is given back twice."""
         return Money(await self._change(run, as_instant(now), lambda pool: pool.tree.release(name), name))
 
     async def revoke(self, run: str, name: str, now: Moment) -> tuple[str, ...]:
@@ -163,7 +163,7 @@ class Pools:
         return Money(await self._change(run, as_instant(now), lambda pool: pool.available(name), name))
 
     async def status(self, run: str, now: Moment) -> PoolStatus:
-        """How it stands. Reading changes nothing: what is stale reads as taken back."""
+        """Its state. Reading changes nothing: what is stale reads as taken back."""
         async with self._store.transaction():
             row, account = await self._lock(run)
             pool = StoredPool(row, account, await self._store.pools.members(run, closed=True))

@@ -86,7 +86,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class HoldAnswer:
-    """The answer to a call that wants money: a hold, what it has to wait for, or why waiting is of no use."""
+    """The answer to a call that wants money: a hold, what it has to wait for, or why waiting does not help."""
 
     advanced: Advanced
     answer: HoldRow | NotYet | BudgetExhaustedError
@@ -183,7 +183,7 @@ class AgentLedger:
 
     async def plan(self, agent: str, told: PlanTold, now: Instant) -> Advanced:
         """Keep what the service says about the agent's plan, and let the state follow: a window that is used up puts
-        the agent to sleep until it begins again."""
+        the agent to sleep until it resets."""
         async with self._store.transaction():
             accounts = await self._budgets.touch(agent, now)
             await self._store.records.set(agent, PLAN, told)

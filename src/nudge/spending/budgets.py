@@ -109,7 +109,7 @@ class AgentAccounts:
 class SpendingStatus:
     """An agent's spending as it is now: the state, the meter that people see, and the dollars behind it.
 
-    `refresh_at` is when the day is over, or, `by_plan`, when the window begins again that put the agent to sleep.
+    `refresh_at` is when the day is over, or, `by_plan`, when the window resets that put the agent to sleep.
     """
 
     agent: str
@@ -184,7 +184,7 @@ class Budgets:
         self._store = store
 
     async def status(self, agent: str, now: Instant) -> SpendingStatus:
-        """How it stands. Reading changes nothing: a day that nobody touched yet reads as it will be."""
+        """Its state. Reading changes nothing: a day that nobody touched yet reads as it will be."""
         row = await self._store.spending.get(agent)
         if row is None:
             allowance = self._opened(now)

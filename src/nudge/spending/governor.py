@@ -287,7 +287,7 @@ class Spending:
 
     async def note_plan(self, agent: str, told: PlanTold) -> None:
         """Keep what a service says about the agent's plan. A window that is used up puts the agent to sleep until it
-        begins again."""
+        resets."""
         self._after(await self._ledger.plan(agent, told, self._clock.now()), room=True)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
@@ -324,7 +324,7 @@ class Spending:
         self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
     ) -> tuple[HoldRow, SpendingDay]:
         """A hold as soon as there is room for it and everybody before has theirs, and the agent's day as it was then.
-        Never waits for ever."""
+        Never waits forever."""
 
         async def ask() -> tuple[HoldRow, SpendingDay] | NotYet:
             nonlocal now

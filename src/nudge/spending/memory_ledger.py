@@ -200,7 +200,7 @@ class Ledger:
     ) -> Reservation:
         """Hold a call's worst case for a `with` or `async with` block.
 
-        The limit is kept as far as `input_tokens` is no underestimate. `max_tokens` is lowered to no less than
+        The limit is kept as long as `input_tokens` is not too low. `max_tokens` is lowered to no less than
         `min_tokens`. Holding an `attempt_id` again gives the same hold, so that a retry is not held twice; once it has
         ended, it is refused. A hold with an expiry is given up by `sweep`.
         """
@@ -262,7 +262,7 @@ class Reservation:
         self.__exit__(kind, error, trace)
 
     async def _ask(self) -> HeldCall | NotYet:
-        """Hold the call now, or say what it waits for. Raises where waiting is of no use."""
+        """Hold the call now, or say what it waits for. Raises where waiting does not help."""
         tree, attempt = self._tree, self._attempt
         if attempt.id in tree.calls:
             return tree.calls[attempt.id]

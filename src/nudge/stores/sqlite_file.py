@@ -117,7 +117,8 @@ def reader(path: str) -> sqlite3.Connection:
 
 
 def make_private(path: str) -> None:
-    """A file that is not there yet is made for its owner alone, and SQLite makes those beside it alike. What is wrong
+    """A file that is not there yet is made for its owner alone, and SQLite does the same for those beside it. What is
+    wrong
     with the path, SQLite says."""
     with suppress(OSError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))

@@ -133,7 +133,7 @@ class FakeTelegram(Loopback):
         self._api.state.webhook = active
 
     def restart_ids(self, next_update: int) -> None:
-        """Update ids begin again elsewhere, as they do after a quiet week or on another server."""
+        """Update ids start again elsewhere, as they do after a quiet week or on another server."""
         self._api.state.next_update = next_update
 
     def replay(self) -> None:

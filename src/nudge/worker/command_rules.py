@@ -142,7 +142,7 @@ def fitting(text: str) -> str:
 
 def judged(result: CommandRan, state: SpendingState, time_limit: int, *, plan_used_up: bool = False) -> Judged:
     """What became of the letter. A program that failed because its agent fell asleep has not failed: it goes on when
-    there is money, or when the window of its plan begins again."""
+    there is money, or when the window of its plan resets."""
     ran = result.ran
     lines = last_lines(ran.output)
     if ran.ending is Ending.TIMED_OUT:

@@ -55,7 +55,7 @@ class Poller:
             if self._stranger is not None and await self._stranger(user, words):
                 self._allowed |= {user}
         if batch.cursor == cursor:
-            # Polling on would bring the same updates again, at once and for ever.
+            # Polling on would bring the same updates again, at once and forever.
             repeated = batch.refused[Refused.REPEATED]
             raise ChannelUnavailableError(
                 "Telegram repeats updates that are already handled."

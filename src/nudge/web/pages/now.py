@@ -140,7 +140,7 @@ def _sort(one: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def feed_item(view: View, run: Sequence[Mapping[str, Any]]) -> Html:
-    """A line of the feed. An outcome leads to its story; several alike are one line."""
+    """A line of the feed. An outcome leads to its story; several equal ones are one line."""
     one, first = run[0], run[-1]
     times = [view.times.at(first["at"]), "–", view.times.at(one["at"])] if len(run) > 1 else [view.times.at(one["at"])]
     if one["type"] == "outcome":

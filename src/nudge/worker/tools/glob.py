@@ -47,7 +47,7 @@ class Glob:
 
 
 def _matcher(names: tuple[str, ...]) -> Any:
-    """Name by name, so that '*' stays inside one and no pattern takes for ever.
+    """Name by name, so that '*' stays inside one and no pattern takes forever.
 
     >>> matches = _matcher(("src", "**", "*.py"))
     >>> matches("src/a.py"), matches("src/x/y/b.py"), matches("a.py"), matches("src/a.txt")

@@ -1,4 +1,4 @@
-"""Search the contents of files. grep itself does it, in the sandbox: a pattern of a model's may take for ever, and
+"""Search the contents of files. grep itself does it, in the sandbox: a pattern of a model's may take forever, and
 there it can be stopped."""
 
 from __future__ import annotations
