@@ -26,7 +26,7 @@ async def away() -> Mapping[str, Any]:
 async def test_an_error_behind_the_socket_comes_through_with_its_next_step(tmp_path: Path) -> None:
     path = tmp_path / "control.sock"
     async with serving(control_app(away, nothing, lambda: None), path):
-        with pytest.raises(NudgeError, match=r"does not answer\. Check that it runs\.") as caught:
+        with pytest.raises(NudgeError, match=r"does not answer\. Check that it is running\.") as caught:
             await asyncio.to_thread(call, path, "GET", "/status")
         assert not isinstance(caught.value, DaemonUnreachableError)  # the daemon is there, its store is not
 
