@@ -288,13 +288,19 @@ def _free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-async def _soak(calls: int) -> list[Row]:
+async def _soak(calls: int) -> None:
+    """Say how large the gateway is after its first thousands of calls, and after each tenth of the others."""
     async with _nudge() as nudge:
-        return await _memory(nudge, calls)
+        await _many(nudge, lambda made: made >= 2_000)
+        first = _resident_megabytes(nudge.pid)
+        print(f"0 calls  {first:.1f} MB", flush=True)
+        for tenth in range(1, 11):
+            await _many(nudge, lambda made: made >= calls // 10)
+            size = _resident_megabytes(nudge.pid)
+            print(f"{calls * tenth // 10:,} calls  {size:.1f} MB  ({size - first:+.1f} MB; < +10 MB)", flush=True)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="How the gateway's memory grows over many calls.")
     parser.add_argument("--calls", type=int, default=100_000)
-    for row in asyncio.run(_soak(parser.parse_args().calls)):
-        print(*row, sep="  ")
+    asyncio.run(_soak(parser.parse_args().calls))

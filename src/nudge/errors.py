@@ -31,6 +31,7 @@ The docstring of a class is its default message.
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from typing import ClassVar
 
@@ -96,6 +97,12 @@ class NotConfiguredError(NudgeError):
     """nudge is not set up here."""
 
     exit_code = 4
+
+
+def needs_extra(what: str, extra: str) -> NotConfiguredError:
+    """Something that comes with `nudge[extra]` is not installed. The step names the Python that nudge runs on: a plain
+    `pip` may belong to another."""
+    return NotConfiguredError(what, next_step=f"Run {sys.executable} -m pip install 'nudge[{extra}]'")
 
 
 class ConfigError(NotConfiguredError):

@@ -38,10 +38,10 @@ class TokenUse:
     searches: int = 0
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            tokens = getattr(self, field.name)
+        for name in self.__slots__:
+            tokens = getattr(self, name)
             if not is_whole(tokens) or tokens < 0:
-                raise UnbelievableUsageError(f"A call cannot have used {tokens!r} tokens ({field.name}).")
+                raise UnbelievableUsageError(f"A call cannot have used {tokens!r} tokens ({name}).")
         if self.reasoning > self.output:
             raise UnbelievableUsageError(
                 f"A call cannot have used {self.reasoning} tokens to think and {self.output} in all."

@@ -30,6 +30,15 @@ def monitor(here: CliHere) -> CliHere:
     return here
 
 
+def test_an_agent_needs_nothing_but_a_name(here: CliHere) -> None:
+    assert "'nudge agent add scout' adds one" in here("exec", "--agent", "scout", "--", "true", code=3).stderr
+    here("agent", "add", "scout")
+    assert (here.home / "roles" / "scout.yaml").read_text() == 'name: "scout"\nkind: "worker"\n'
+    here("exec", "--agent", "scout", "--", "true")
+    here("agent", "remove", "scout")
+    here("agent", "add", "scout")  # its role is there already
+
+
 def take(cli: Cli, *more: str) -> Any:
     letters = json.loads(cli("inbox", "monitor", "--take", "--json", *more).stdout)
     return letters[0] if letters else None
@@ -161,6 +170,25 @@ def test_notify_goes_through_the_gate_and_says_what_became_of_it(monitor: CliHer
     waits = [one for one in json.loads(monitor("reminder", "list", "--json").stdout) if "Coffee" in one["message"]]
     assert [one["message"] for one in waits] == ["monitor: Coffee is out"]
     assert waits[0]["next_at"] == later["until"]
+    lines = [json.loads(line) for line in monitor("log", "--agent", "monitor", "--json").stdout.splitlines()]
+    told = [(line["kind"], line["text"].partition(" — ")[0]) for line in lines if line["kind"] != "added"]
+    assert told == [
+        ("sent", "“The build is red”"),
+        ("refused", "“The build is red”"),
+        ("sent", "“The disk is full”"),
+        ("deferred", "“Coffee is out”"),
+        ("sent", "“The house is on fire”"),
+    ]
+
+
+def test_notify_without_a_daemon_says_when_it_goes_out(monitor: CliHere) -> None:
+    assert monitor("notify", "monitor", "hello").stderr == "No daemon runs: it goes out with the next 'nudge run'.\n"
+
+
+def test_a_token_is_printed_alone_and_its_use_is_said_beside(monitor: CliHere) -> None:
+    made = monitor("gateway", "token", "monitor")
+    assert made.stdout.startswith("nudge.monitor.")
+    assert "API key" in made.stderr
 
 
 def test_notify_needs_an_agent_and_words(monitor: CliHere) -> None:

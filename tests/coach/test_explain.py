@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -84,6 +85,24 @@ async def test_everything_with_an_id_is_found(wanted: str, key: str | None, kind
     assert [row.key for row in found.rows] == ([key] if key else [])
     assert (found.thing.kind if found.thing else None) == kind
     assert found.thing is None or found.rows or found.thing.text
+    await store.close()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        pytest.param(
+            "coach", "Its role is coach. Next: Call Mum about the trip, Wed 2026-02-18 13:00 EST.", id="an agent"
+        ),
+        pytest.param("trip", "Next: Wed 2026-02-18 13:00 EST.", id="a reminder"),
+        pytest.param("retention", "Due Wed 2026-02-18 13:00 EST.", id="a timer"),
+    ],
+)
+async def test_what_comes_next_is_told_by_the_persons_clock(wanted: str, text: str) -> None:
+    store = await filled()
+    found = await explain(store, wanted, zone=ZoneInfo("America/Toronto"))
+    assert found.thing is not None
+    assert found.thing.text == text
     await store.close()
 
 

@@ -162,6 +162,17 @@ def test_something_else_is_carried_out_and_the_question_put_once_more() -> None:
     live(scenario, NOON)
 
 
+def test_a_greeting_is_said_once_however_often_the_question_is_put() -> None:
+    async def scenario(life: Life) -> None:
+        await greeted(life)
+        assert await life.say("Sam") == ["Nice to meet you, Sam. Which city are you in, or near? I go by its clock."]
+        assert (await life.say("what's next?"))[-1] == "Which city are you in, or near? I go by its clock."
+        await life.say("what's next?")
+        assert await life.say("/start") == ["Which city are you in, or near? I go by its clock."]
+
+    live(scenario, NOON)
+
+
 def test_a_question_about_a_reminder_comes_first() -> None:
     async def scenario(life: Life) -> None:
         await greeted(life)
@@ -203,7 +214,7 @@ def test_a_restart_in_the_middle_goes_on_with_the_same_question(tmp_path: Path) 
         await life.say("Sam")
 
     async def later(life: Life) -> None:
-        assert (await greeted(life))[0].startswith("Nice to meet you, Sam.")
+        assert (await greeted(life))[0].startswith("Which city")
         assert "go to bed" in (await life.say("Tokyo"))[0]
 
     live(before, NOON, store=store)

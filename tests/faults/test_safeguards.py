@@ -17,7 +17,7 @@ from nudge import redaction
 from nudge.attention import rules
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Attention, Candidate
-from nudge.coach import answering, briefing_run, conversation, inbound, judgment, messages, own_words, reply
+from nudge.coach import answering, briefing_run, conversation, inbound, judgment, messages, own_words
 from nudge.coach import facts as facts_module
 from nudge.coach.facts import CoachFacts
 from nudge.coach.person_documents import PersonDocuments
@@ -276,7 +276,7 @@ def any_number_is_critical(patch: pytest.MonkeyPatch) -> None:
 
 def nothing_is_said_aloud(patch: pytest.MonkeyPatch) -> None:
     """The word for silence is a word like any other, and what nobody can see is a text."""
-    for module in (facts_module, judgment, messages, reply, briefing_run):
+    for module in (facts_module, judgment, messages, conversation, briefing_run):
         for name in ("says_nothing", "is_blank"):
             if hasattr(module, name):
                 patch.setattr(module, name, lambda text: False)

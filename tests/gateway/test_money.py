@@ -43,6 +43,21 @@ async def post(rig: Rig, body: dict[str, Any], agent: str = "builder", **headers
         return await client.post(f"{rig.base(agent)}/v1/messages", json=body, headers={**HEADERS, **headers})
 
 
+async def test_a_call_is_written_in_two_commits_and_its_log_comes_with_its_cost() -> None:
+    with FakeAnthropic() as upstream:
+        async with gateway_on(upstream.url) as rig:
+            await post(rig, ask())
+            await rig.settled()
+            written: list[str] = []
+            rig.store.database.probe = written.append
+            assert (await post(rig, ask())).status_code == 200
+            await rig.settled()
+            assert written.count("commit") == 2, "one for the hold, one for what it came to"
+            assert {"usage_put", "gateway_calls_add"} <= set(written[written.index("commit") + 1 :])
+            first, second = await rig.calls()
+            assert (first.result, first.cost) == (second.result, second.cost) == ("done", second.cost)
+
+
 async def test_concurrent_first_requests_do_not_race_past_the_limit() -> None:
     with FakeAnthropic(default="word " * 800) as upstream:
         async with gateway_on(upstream.url, window=TENTH, patience=10) as rig:

@@ -184,7 +184,10 @@ async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: S
     [
         pytest.param(lambda p: p.open("coach", "run", 5), UsageError, "already has a pool", id="another total"),
         pytest.param(
-            lambda p: p.open("coach", "run", Money(100_000), owner="x"), UsageError, "already has a pool", id="new owner"
+            lambda p: p.open("coach", "run", Money(100_000), owner="x"),
+            UsageError,
+            "already has a pool",
+            id="new owner",
         ),
         pytest.param(lambda p: p.open("nobody", "r", 5), NotFoundError, "no agent", id="an agent that is not there"),
         pytest.param(lambda p: p.open("coach", "r", 0), UsageError, "nothing to share", id="an empty pool"),

@@ -75,7 +75,7 @@ def test_the_table_shows_what_differs_and_names_the_rest() -> None:
     rows = compare({AS_CONFIGURED: one, "ping_budget=off": two})
     lines = list(comparison_lines([AS_CONFIGURED, "ping_budget=off"], rows))
     assert lines[0].split() == ["as", "configured", "ping_budget=off"]
-    assert any("quiet-hour violations" in line and line.endswith("1  +1") for line in lines)
+    assert any("quiet-hour violations" in line and line.endswith(" 1 +1") for line in lines)
     assert any(line.startswith("The same in all: welcome pings, unwanted pings, replies") for line in lines)
     assert list(comparison_lines(["a", "b"], compare({"a": one, "b": one})))[-1] == "No number differs."
 

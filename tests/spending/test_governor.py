@@ -591,7 +591,7 @@ def test_a_leaked_hold_does_not_keep_others_waiting_once_it_has_expired(in_store
         leaked = asyncio.create_task(dead.call("coach", question(DAILY // 2)))
         await clock.sleep(15 * 60 + 1)
         alive = spending_on(store, clock, WINDOW, PricedModel(costs(1)))
-        with pytest.raises(BudgetExhaustedError, match="does not pay"):
+        with pytest.raises(BudgetExhaustedError, match="does not cover"):
             await alive.call("coach", question(DAILY), min_tokens=DAILY // 2 + 1)
         assert await today(alive, clock) == (SpendingState.AWAKE, DAILY // 2 + INPUT, 0)
         leaked.cancel()

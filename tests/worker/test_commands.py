@@ -259,6 +259,23 @@ def test_a_letter_that_is_refreshed_while_the_program_runs_is_worked_on_again() 
     live(scenario, START, programs={AGENT: program})
 
 
+def test_work_that_takes_hours_is_recorded_at_its_end() -> None:
+    program = ScriptedCommands(LINE, 0)
+
+    async def scenario(life: Life) -> None:
+        program.before_end = lambda job: life.clock.sleep(1800)
+        await hire(life)
+        await write(life, "dig")
+        began = life.clock.now()
+        await life.passes(minutes=40)
+        row = next(one for one in await life.outcomes() if one.agent == AGENT)
+        finished, started = (await life.store.feed.recent(agent=AGENT))[:2]
+        assert (finished.text, started.text) == ("Finished: dig", "Started: dig")
+        assert row.at == finished.at >= began + HOUR // 2 > started.at
+
+    live(scenario, START, programs={AGENT: program})
+
+
 async def spend_everything(life: Life, dollars: float) -> None:
     async with life.daemon.spending.hold(AGENT, model="claude-sonnet-5-5", input_bound=10, max_tokens=10) as hold:
         hold.settle({"input_tokens": round(dollars * 1_000_000 / 2), "output_tokens": 0})

@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nudge.errors import NotConfiguredError
+from nudge.errors import NotConfiguredError, needs_extra
 from nudge.instants import as_instant
 from nudge.worker.blobs import BlobInfo, BlobsUnavailableError
 
@@ -101,9 +101,7 @@ def open_blobs(url: str, environment: Mapping[str, str]) -> ObstoreBlobs:
         from obstore.exceptions import BaseError
         from obstore.store import LocalStore, from_url
     except ImportError:
-        raise NotConfiguredError(
-            "Snapshots need obstore, which is not installed.", next_step="Run 'pip install nudge[snapshots]'."
-        ) from None
+        raise needs_extra("Snapshots need obstore, which is not installed.", "snapshots") from None
     if "://" not in url:
         folder = Path(url).expanduser()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ SECTIONS: dict[str, dict[str, Command | Group]] = {
         "init": Command("init", "set up a home with commented templates"),
         "run": Command("run", "start the daemon in this terminal"),
         "chat": Command("chat", "talk to the coach in this terminal"),
-        "pair": Command("pair", "connect your Telegram chat with a code"),
+        "pair": Command("pair", "connect your chat app with a code"),
         "status": Command("status", "show what the daemon is doing, and what is wrong"),
         "web": Command("web", "show the web page of this home"),
         "stop": Command("stop", "stop the daemon gracefully"),

@@ -180,7 +180,7 @@ async def why(coach: Coach, asked: Asked) -> str:
         limit = max(1, min(int(wanted or DECISIONS), MOST_WHY))
         found = Explanation(await store.outcomes.recent(agent=agent, limit=limit))
     else:
-        found = await explain(store, wanted, agent, limit=DECISIONS)
+        found = await explain(store, wanted, agent, limit=DECISIONS, zone=zone)
     if found.choices:
         return "\n".join(["Which one? Send /why with its id:", *(f"• {one.title}" for one in found.choices)])
     if found.thing is not None and not found.rows:

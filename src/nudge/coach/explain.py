@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, tzinfo
 from difflib import get_close_matches
 
 from nudge.coach.store import CoachStore
-from nudge.instants import Instant, rfc3339
+from nudge.instants import Instant, to_datetime
 from nudge.progress.store import story
 from nudge.queue.inbox import Letter, letter_key
 from nudge.queue.outbox import Message
@@ -86,13 +87,19 @@ class Explanation:
 
 
 async def explain(
-    store: CoachStore, wanted: str, agent: str | None = None, *, limit: int = 5, words: bool = True
+    store: CoachStore,
+    wanted: str,
+    agent: str | None = None,
+    *,
+    limit: int = 5,
+    words: bool = True,
+    zone: tzinfo = UTC,
 ) -> Explanation:
-    """What is meant by `wanted`. Without `words` only an id or a whole name counts."""
+    """What is meant by `wanted`, its times in the zone. Without `words` only an id or a whole name counts."""
     wanted = " ".join(wanted.split()).casefold()
-    if row := await _numbered(store, wanted, agent):
+    if row := await _numbered(store, wanted, agent, zone):
         return row
-    things = await _things(store, agent)
+    things = await _things(store, agent, zone)
     found = [thing for thing in things if wanted in thing.names]
     if not found and words:
         parts = wanted.split()
@@ -110,7 +117,7 @@ async def explain(
     return Explanation(near=list(dict.fromkeys(near)))
 
 
-async def _numbered(store: CoachStore, wanted: str, agent: str | None) -> Explanation | None:
+async def _numbered(store: CoachStore, wanted: str, agent: str | None, zone: tzinfo) -> Explanation | None:
     match = _NUMBER.fullmatch(wanted)
     if not match:
         return None
@@ -122,12 +129,12 @@ async def _numbered(store: CoachStore, wanted: str, agent: str | None) -> Explan
     if kind in (None, "message"):
         message = await store.outbox.get(number)
         if message is not None and agent in (None, message.agent):
-            thing = _message(message)
+            thing = _message(message, zone)
             return Explanation(await _outcomes(store, thing, 1), thing)
     if kind in (None, "letter"):
         letter = await store.letters.get(number)
         if letter is not None and agent in (None, letter.agent):
-            thing = _letter(letter)
+            thing = _letter(letter, zone)
             return Explanation(await _outcomes(store, thing, 1), thing)
     return None
 
@@ -141,18 +148,22 @@ async def _outcomes(store: CoachStore, thing: Thing, limit: int) -> Sequence[Out
     return await store.outcomes.recent(agent=thing.agent, key=thing.key, limit=limit) if thing.key else []
 
 
-async def _things(store: CoachStore, agent: str | None) -> list[Thing]:
+async def _things(store: CoachStore, agent: str | None, zone: tzinfo) -> list[Thing]:
     """All that can be meant, the newest of each kind first."""
     things: list[Thing] = []
-    for one in await store.reminders.listed(agent, ended=True, limit=LOOKED_THROUGH):
+    listed = await store.reminders.listed(agent, ended=True, limit=LOOKED_THROUGH)
+    for one in listed:
         kind = "routine" if one.source == "file" else "reminder"
-        when = f"Next {rfc3339(one.next_at)}." if one.next_at is not None else f"It is {one.status}. {one.ended_reason}"
+        ended = f"It is {one.status}. {one.ended_reason}"
+        when = ended if one.next_at is None else f"Next: {_time(one.next_at, zone)}."
         things.append(Thing(kind, one.id, one.agent, one.name, one.message, f"reminder:{one.id}", text=when.strip()))
     agents = [one for one in await store.agents.all() if agent in (None, one.name)]
     for who in agents:
-        things.append(Thing("agent", who.name, who.name, who.name, text=f"Its role is {who.role}."))
+        coming = [(one.next_at, one.name or one.message) for one in listed if one.agent == who.name and one.next_at]
+        first = f" Next: {short(min(coming)[1])}, {_time(min(coming)[0], zone)}." if coming else ""
+        things.append(Thing("agent", who.name, who.name, who.name, text=f"Its role is {who.role}.{first}"))
         for timer in await store.timers.of_agent(who.name):
-            text = f"Due {rfc3339(timer.due_at)}."
+            text = f"Due {_time(timer.due_at, zone)}."
             things.append(Thing("timer", timer.key, who.name, timer.key, timer.kind, timer.key, text=text))
         money = await store.spending.get(who.name)
         for session in await store.sessions.of_agent(who.name):
@@ -173,11 +184,11 @@ async def _things(store: CoachStore, agent: str | None) -> list[Thing]:
         things.append(
             Thing("hold", attempt, who_paid, attempt, purpose, text=f"It is {state}, for {purpose or 'a call'}.")
         )
-    things += [_message(one) for one in await store.outbox.recent(agent, limit=LOOKED_THROUGH)]
+    things += [_message(one, zone) for one in await store.outbox.recent(agent, limit=LOOKED_THROUGH)]
     letters = await store.letters.recent(agent, LOOKED_THROUGH)
     begun = {thing.id for thing in things if thing.kind == "session"}
     things += [_queued(one) for one in letters if _is_queued(one, begun)]
-    things += [_letter(one) for one in letters]
+    things += [_letter(one, zone) for one in letters]
     return things
 
 
@@ -209,17 +220,21 @@ def _runs(calls: Iterable[LoggedCall]) -> list[Thing]:
     return things
 
 
-def _message(one: Message) -> Thing:
-    when = f" {rfc3339(one.sent_at)}" if one.sent_at is not None else ""
+def _message(one: Message, zone: tzinfo) -> Thing:
+    when = f" {_time(one.sent_at, zone)}" if one.sent_at is not None else ""
     text = f"It is {one.state.value}{when}. {one.error}".strip()
     key = one.key or (f"reminder:{one.reminder_id}" if one.reminder_id else "")
     return Thing("message", str(one.id), one.agent, "", one.text, key, one.slot_at, text)
 
 
-def _letter(one: Letter) -> Thing:
-    read = f"It was read {rfc3339(one.read_at)}." if one.read_at is not None else "Nobody has read it yet."
+def _letter(one: Letter, zone: tzinfo) -> Thing:
+    read = f"It was read {_time(one.read_at, zone)}." if one.read_at is not None else "Nobody has read it yet."
     words = f"{one.sender} {one.topic} {one.body}"
     return Thing("letter", str(one.id), one.agent, "", words, letter_key(one.id, one.count), text=read)
+
+
+def _time(instant: Instant, zone: tzinfo) -> str:
+    return f"{to_datetime(instant, zone):%a %Y-%m-%d %H:%M %Z}"
 
 
 def _haystack(thing: Thing) -> str:

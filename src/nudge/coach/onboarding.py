@@ -103,19 +103,19 @@ def begin(now: Instant) -> Onboarding:
     return Onboarding(Ask.NAME, now)
 
 
-def question(state: Onboarding, targets: Targets, clock: str) -> str:
-    """What to ask. `clock` is what the person's clock shows, if the guessed zone is right."""
-    name = state.answers.get("name", "")
+def question(state: Onboarding, targets: Targets, clock: str, *, met: bool = False) -> str:
+    """What to ask. `clock` is what the person's clock shows, if the guessed zone is right. `met`: the name is news."""
+    hello = f"Nice to meet you, {state.answers['name']}. " if met else ""
     match state.ask:
         case Ask.NAME:
             return (
                 "Hi, I'm your coach. Four short questions first; “skip” passes on any of them. What should I call you?"
             )
         case Ask.ZONE if targets.timezone in ("UTC", "Etc/UTC"):
-            return f"{_hello(name)}Which city are you in, or near? I go by its clock."
+            return f"{hello}Which city are you in, or near? I go by its clock."
         case Ask.ZONE:
             where = city_of(targets.timezone)
-            return f"{_hello(name)}I think you're on {where} time, so it's {clock} now. Is that right, or which city?"
+            return f"{hello}I think you're on {where} time, so it's {clock} now. Is that right, or which city?"
         case Ask.SLEEP if "bedtime" in state.answers:
             return "And when do you get up?"
         case Ask.SLEEP:
@@ -123,10 +123,6 @@ def question(state: Onboarding, targets: Targets, clock: str) -> str:
         case Ask.GOAL:
             return "And one thing you'd like to get done in the next few months?"
     return ""
-
-
-def _hello(name: str) -> str:
-    return f"Nice to meet you, {name}. " if name else ""
 
 
 def hear(ask: Ask, said: str, answers: Mapping[str, str], targets: Targets, *, understood: bool) -> Heard:

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from nudge.attention.restraint import recognise
 from nudge.coach.changes import Changes
+from nudge.coach.context import open_question
 from nudge.coach.conversation import Heard as Message
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.intents.reading import Talk, is_small_talk
@@ -33,7 +34,6 @@ from nudge.coach.onboarding import (
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.rules import in_trouble
-from nudge.coach.small_talk import open_question
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets
 from nudge.instants import Instant, to_datetime
@@ -111,7 +111,8 @@ class OnboardingTalk:
             else:
                 done = changes(heard.values, state.answers, targets, self._documents.goals(agent))
                 await self._changes.carry_out(agent, done, now, said=message.number)
-                await self._ask(agent, after(state, heard.values, now), now, typed=message.typed)
+                met = "name" in heard.values
+                await self._ask(agent, after(state, heard.values, now), now, typed=message.typed, met=met)
         await self._changes.finish(agent, now)
 
     async def _put_again(self, agent: str, state: Onboarding, message: Message, now: Instant, *, quietly: bool) -> None:
@@ -133,12 +134,12 @@ class OnboardingTalk:
         facts = await self._facts.for_message(agent, "", number, now, forwarded=False)
         return facts.talk.asked is not None or bool(open_question(facts.turns, facts.targets.zone))
 
-    async def _ask(self, agent: str, state: Onboarding, now: Instant, *, typed: bool) -> None:
+    async def _ask(self, agent: str, state: Onboarding, now: Instant, *, typed: bool, met: bool = False) -> None:
         targets = with_answers(self._documents.targets(agent), state.answers)
         if state.ask is Ask.NOTHING:
             text = summary(state.answers, targets)
         else:
-            text = question(state, targets, f"{to_datetime(now, targets.zone):%H:%M}")
+            text = question(state, targets, f"{to_datetime(now, targets.zone):%H:%M}", met=met)
         await self._say(agent, state, text, now, typed)
 
     async def _say(self, agent: str, state: Onboarding, text: str, now: Instant, typed: bool) -> None:

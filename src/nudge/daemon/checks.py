@@ -368,7 +368,7 @@ def _daemon(subject: Subject) -> Iterator[Finding]:
     from nudge.daemon.control_client import call
 
     status = call(subject.home.socket, "GET", "/status")
-    yield Finding("daemon", "ok", f"process {holder.pid} answers, since {holder.since}")
+    yield Finding("daemon", "ok", f"process {holder.pid} answers, since {holder.since_when}")
     for problem in status.get("problems", ()):
         yield Finding("daemon", problem["level"], problem["text"], problem["next_step"])
 

@@ -29,6 +29,11 @@ class Holder:
     instance: str
     home: str = ""
 
+    @property
+    def since_when(self) -> str:
+        """To the minute, for people."""
+        return f"{self.since[:16].replace('T', ' ')} UTC"
+
 
 class HomeLock:
     """Held from `acquire` until `release` or the end of the process. Remembers who held it before."""
@@ -48,7 +53,7 @@ class HomeLock:
         if not _locked(file):
             holder = _read(file)
             file.close()
-            who = f"process {holder.pid}, since {holder.since}" if holder else "another process"
+            who = f"process {holder.pid}, since {holder.since_when}" if holder else "another process"
             raise NudgeError(
                 f"A nudge daemon is already running in {home.path} ({who}).",
                 next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",

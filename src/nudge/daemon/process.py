@@ -42,7 +42,7 @@ from nudge.daemon.working import CommandPorts
 from nudge.daemon.world import command_of, options_of, ports_of
 from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
-from nudge.home.create import allow_on_telegram
+from nudge.home.create import allow_person
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
@@ -213,7 +213,7 @@ async def _run(
 
     async def accepted(who: str) -> None:
         """Somebody sent the code of 'nudge pair': from here on the coach is theirs."""
-        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        allow_person(config, who)
         await _greet(daemon, agent, pairing, who, clock.now())
 
     pairs = Pairs(offer, accepted)

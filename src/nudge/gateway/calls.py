@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from nudge.errors import UsageError
@@ -329,16 +330,20 @@ def tokens_in(value: Any, binary: Callable[[Mapping[str, Any]], int | None]) -> 
     if isinstance(value, str):
         return most_tokens(value) + 1
     if isinstance(value, list):
-        return sum(tokens_in(inner, binary) for inner in value) + len(value)
-    if isinstance(value, Mapping):
+        return sum([tokens_in(inner, binary) for inner in value]) + len(value)
+    if isinstance(value, dict):
         tokens = binary(value)
         if tokens is not None:
             return tokens
         around = MESSAGE_TOKENS if "role" in value else VALUE_TOKENS
-        return around + sum(
-            most_tokens(name) + VALUE_TOKENS + tokens_in(inner, binary) for name, inner in value.items()
-        )
+        return around + sum([_name_tokens(name) + tokens_in(inner, binary) for name, inner in value.items()])
     return len(str(value)) if is_whole(value) or isinstance(value, float) else VALUE_TOKENS
+
+
+@lru_cache(maxsize=4_096)
+def _name_tokens(name: str) -> int:
+    """Kept, because a conversation has the same few names over and over."""
+    return most_tokens(name) + VALUE_TOKENS
 
 
 def _binary(block: Mapping[str, Any]) -> int | None:

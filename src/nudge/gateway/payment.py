@@ -61,9 +61,10 @@ class Payment:
         self._cost: Micros | None = None
         self._conversation: Conversation | None = None
         self._said = parsed.said
+        self._logged = False
 
     async def make(self) -> None:
-        gateway, row = self._gateway, self._row
+        gateway = self._gateway
         try:
             self._look_for_repeats()
             await self._hold()
@@ -80,10 +81,11 @@ class Payment:
             raise
         finally:
             self._allowed.ended(self._use)
-            ended = replace(self._row, result=self._row.result or "done", lasted=self._clock.now() - row.at)
-            gateway.write(ended)
+            if not self._logged:
+                self._end()
+                gateway.write(self._row)
             if gateway.observe is not None:
-                gateway.observe(replace(ended, use=self._use, cost=self._cost), self._exchange.headers)
+                gateway.observe(replace(self._row, use=self._use, cost=self._cost), self._exchange.headers)
 
     def _look_for_repeats(self) -> None:
         """Count the tool calls that are new in this conversation, if anybody wants to know of repeats."""
@@ -116,8 +118,18 @@ class Payment:
             self._row = replace(self._row, granted=hold.max_tokens, held=int(hold.amount), waited=waited)
             try:
                 await self._ask(hold)
+                block.beside = self._log
             finally:
                 self._cost = int(hold.charged)
+        self._logged = True
+
+    async def _log(self) -> None:
+        self._end()
+        await self._gateway.calls.add(self._row)
+
+    def _end(self) -> None:
+        lasted = self._clock.now() - self._row.at
+        self._row = replace(self._row, result=self._row.result or "done", lasted=lasted)
 
     async def _ask(self, hold: HeldCall) -> None:
         began = self._clock.now()

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from nudge.errors import needs_extra
 from nudge.instants import SECOND
 from nudge.spending.call_log import LoggedCall
 from nudge.spending.money import DOLLAR
@@ -43,7 +44,7 @@ async def observing(environment: Mapping[str, str]) -> AsyncIterator[Observe | N
     try:
         telemetry = Telemetry(endpoint, _headers(environment.get("OTEL_EXPORTER_OTLP_HEADERS", "")))
     except ImportError:
-        log.warning("%s is set, but OpenTelemetry is not installed. Run 'pip install nudge[telemetry]'.", ENDPOINT)
+        log.warning("%s", needs_extra(f"{ENDPOINT} is set, but OpenTelemetry is not installed.", "telemetry"))
         yield None
         return
     try:

@@ -101,6 +101,7 @@ class Agents:
     @staticmethod
     def _unknown(name: str, known: list[str]) -> NotFoundError:
         there = ", ".join(known) or "none yet"
+        new = f" {name}" if AGENT_NAME.fullmatch(name) else ""
         return NotFoundError(
-            f"There is no agent called {name!r}.", next_step=f"Agents: {there}. Add one with 'nudge agent add'."
+            f"There is no agent called {name!r}.", next_step=f"Agents: {there}. 'nudge agent add{new}' adds one."
         )

@@ -67,7 +67,10 @@ class SpinningError(NudgeError):
 
 @dataclass
 class Settlement:
-    """The result of a firing. Fill it inside `async with firing.settle()`; it is written when the block ends."""
+    """The result of a firing. Fill it inside `async with firing.settle()`; it is written when the block ends.
+
+    `now` is when the timer was picked up; a handler that took long may say when it ended.
+    """
 
     timer: Timer
     now: Instant

@@ -10,9 +10,11 @@ from nudge.attention.repeats import signature
 from nudge.attention.rules import Allow, Candidate, Defer, Kind, Refuse, Rule
 from nudge.instants import Instant, rfc3339
 from nudge.queue.outbox import Message
+from nudge.queue.outcomes import FeedLine
 from nudge.reminders.reminder import Source
 from nudge.reminders.service import Reminders
 from nudge.reminders.store import ReminderStore
+from nudge.text import short
 
 MESSAGE_KIND = "notify"
 _FOR_GOOD = (Rule.SILENT, Rule.PREFERENCE, Rule.REPEATED)
@@ -63,7 +65,7 @@ async def notify(
             claims_critical=critical,
         )
 
-    async with store.transaction():
+    async def became() -> Notified:
         first = await gate.decide(speaker, candidate(waits=False), now)
         if isinstance(first, Refuse) and first.rule in _FOR_GOOD:
             return Notified(rule=first.rule)
@@ -77,3 +79,9 @@ async def notify(
                 return Notified(until=until, rule=rule)
             case Refuse(rule):
                 return Notified(rule=rule)
+
+    async with store.transaction():
+        found = await became()
+        why = f" — {found.rule.sentence}" if found.rule else ""
+        await store.feed.add(FeedLine(now, agent, found.result, f"“{short(text)}”{why}"))
+        return found

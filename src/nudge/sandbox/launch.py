@@ -50,8 +50,10 @@ def main() -> None:
         try:
             _confine(orders, libc, linux)
             os.execvpe(orders["argv"][0], orders["argv"], orders["environment"])  # noqa: S606 - that is its purpose
+        except FileNotFoundError:
+            os.write(2, f"nudge: there is no program called {orders['argv'][0]!r} on its PATH\n".encode())
         except OSError as error:
-            os.write(2, f"nudge: cannot start {orders['argv'][0]}: {error}\n".encode())
+            os.write(2, f"nudge: cannot start {orders['argv'][0]}: {error.strerror}\n".encode())
         finally:
             os._exit(127)
     os.close(1)

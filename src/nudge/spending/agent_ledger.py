@@ -6,7 +6,7 @@ after: usage log, feed, sleep and wake. Nothing here asks a model or waits.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -41,6 +41,7 @@ from nudge.spending.waiting import NotYet
 from nudge.tokens import TokenUse
 
 SWEEP = "sweep"
+Write = Callable[[], Awaitable[None]]
 HOLD_LASTS = 15 * MINUTE
 """Longer than a call with all its retries takes. What a dead process held is given up then, at its worst case."""
 FORGET_AFTER = 30 * DAY
@@ -119,13 +120,22 @@ class AgentLedger:
         return result
 
     async def end(
-        self, held: HoldRow, end: End, now: Instant, use: TokenUse | None = None, model: str = ""
+        self,
+        held: HoldRow,
+        end: End,
+        now: Instant,
+        use: TokenUse | None = None,
+        model: str = "",
+        beside: Write | None = None,
     ) -> Advanced:
-        """End a hold, log what its call used, and let the agent's state follow. `model` is the one that answered."""
+        """End a hold, log what its call used, and let the agent's state follow. `model` is the one that answered;
+        `beside` writes what belongs into the same transaction."""
         async with self._store.transaction():
             accounts = await self._budgets.touch(held.agent, now)
             ended = await self._ledger.end(held.hold.attempt_id, end)
             await self._log(ended, now, use, model)
+            if beside is not None:
+                await beside()
             advanced = await self._advance(accounts.after(ended.row, ended.change), now, badge=True)
             if held.agent in self._refused and advanced.state.may_start_task:
                 advanced = await self._resume(advanced, now)

@@ -191,10 +191,11 @@ class Budgets:
             row = self._row(agent, allowance)
             found: Mapping[AccountKey, AccountRow] = {}
         else:
-            found = await self._store.ledger.get((_window_key(row), _day_key(row)))
-            allowance = self._allowance(row, found).at(now)
+            window, day = _keys(row)
+            found = await self._store.ledger.get((window, day))
+            allowance = self._allowance(row, found[window], found[day]).at(now)
         moved = _moved(row, allowance)
-        window, day = _window_key(moved), _day_key(moved)
+        window, day = _keys(moved)
         accounts = AgentAccounts(
             moved,
             found.get(window) or AccountRow(window, Account(allowance.total), agent),
@@ -211,15 +212,16 @@ class Budgets:
             row = await self._store.spending.lock(agent)
             if row is None:
                 raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
-        found = await self._store.ledger.lock((_window_key(row), _day_key(row)))
-        allowance = self._allowance(row, found).at(now)
+        window, day = _keys(row)
+        found = await self._store.ledger.lock((window, day))
+        allowance = self._allowance(row, found[window], found[day]).at(now)
         moved = _moved(row, allowance)
-        if moved != row:
+        if moved is not row:
             await self._store.spending.put(moved)
             await self._open_accounts(moved, allowance)
-            found = await self._store.ledger.lock((_window_key(moved), _day_key(moved)))
-        refresh_at = allowance.today(now).refresh_at
-        return AgentAccounts(moved, found[_window_key(moved)], found[_day_key(moved)], refresh_at)
+            window, day = _keys(moved)
+            found = await self._store.ledger.lock((window, day))
+        return AgentAccounts(moved, found[window], found[day], allowance.today(now).refresh_at)
 
     async def top_up(self, agent: str, amount: Amount, now: Instant) -> None:
         """Add money to the window, and let the wake timer look at once whether the agent can go on."""
@@ -320,8 +322,9 @@ class Budgets:
             await self._open_accounts(row, allowance)
 
     async def _open_accounts(self, row: SpendingRow, allowance: Allowance) -> None:
-        await self._store.ledger.open(_window_key(row), allowance.total, agent=row.agent)
-        await self._store.ledger.open(_day_key(row), allowance.limit, agent=row.agent, day=row.day)
+        window, day = _keys(row)
+        await self._store.ledger.open(window, allowance.total, agent=row.agent)
+        await self._store.ledger.open(day, allowance.limit, agent=row.agent, day=row.day)
 
     def _opened(self, now: Instant) -> Allowance:
         renews = self._valid(self.plan.renews, now)
@@ -344,13 +347,13 @@ class Budgets:
 
     def _of(self, accounts: AgentAccounts) -> Allowance:
         """The window as its own day sees it: what is held is not spent yet."""
-        whole = self._allowance(accounts.row, accounts.rows)
+        whole = self._allowance(accounts.row, accounts.window, accounts.day)
         return replace(whole, spent_today=accounts.day.account.committed)
 
-    def _allowance(self, row: SpendingRow, accounts: Mapping[AccountKey, AccountRow]) -> Allowance:
+    def _allowance(self, row: SpendingRow, of_window: AccountRow, of_day: AccountRow) -> Allowance:
         """The window as a value, as a later day sees it: what calls of earlier days still hold counts as spent, because
         they may cost it yet."""
-        window, day = accounts[_window_key(row)].account, accounts[_day_key(row)].account
+        window, day = of_window.account, of_day.account
         return Allowance(
             budget=row.budget,
             start=row.window_start,
@@ -381,12 +384,13 @@ def _moved(row: SpendingRow, allowance: Allowance) -> SpendingRow:
     )
 
 
-def _window_key(row: SpendingRow) -> AccountKey:
-    return AccountKey(AccountKind.WINDOW, f"{row.agent} from {rfc3339(row.window_start)}")
-
-
-def _day_key(row: SpendingRow) -> AccountKey:
-    return AccountKey(AccountKind.DAY, f"{row.agent} on {row.day.isoformat()} from {rfc3339(row.window_start)}")
+def _keys(row: SpendingRow) -> tuple[AccountKey, AccountKey]:
+    """The accounts of the window and of the day that the row is on."""
+    begun = rfc3339(row.window_start)
+    return (
+        AccountKey(AccountKind.WINDOW, f"{row.agent} from {begun}"),
+        AccountKey(AccountKind.DAY, f"{row.agent} on {row.day.isoformat()} from {begun}"),
+    )
 
 
 def budget_json(

@@ -34,7 +34,7 @@ from nudge.model import (
     words_of,
 )
 from nudge.queue.firing import Firing, Settlement
-from nudge.spending.agent_ledger import Advanced, AgentLedger, run_chain, takes_from
+from nudge.spending.agent_ledger import Advanced, AgentLedger, Write, run_chain, takes_from
 from nudge.spending.allowance import MIDNIGHT_UTC, DayTurn, SpendingDay
 from nudge.spending.budgets import Budgets, SpendingPlan, SpendingStatus
 from nudge.spending.holds import MIN_TOKENS, Call, End, Hold
@@ -343,8 +343,8 @@ class Spending:
             self._ledger.refused(attempt.agent)
             raise
 
-    async def _end(self, row: HoldRow, held: HeldCall, end: End) -> None:
-        advanced = await self._ledger.end(row, end, self._clock.now(), held._use, held._answered)
+    async def _end(self, row: HoldRow, held: HeldCall, end: End, beside: Write | None) -> None:
+        advanced = await self._ledger.end(row, end, self._clock.now(), held._use, held._answered, beside)
         self._after(advanced, room=True)
 
     def _after(self, advanced: Advanced, *, room: bool = False) -> None:
@@ -393,9 +393,11 @@ async def _streamed(model: Model, request: ModelRequest, words: Words) -> ModelR
 
 
 class HoldBlock:
-    """What `Spending.hold` gives: enter it once, with `async with`. `day` is the agent's when it was entered."""
+    """What `Spending.hold` gives: enter it once, with `async with`. `day` is the agent's when it was entered. `beside`,
+    if the block sets it, writes what is kept or lost together with the settlement."""
 
     day: SpendingDay
+    beside: Write | None = None
 
     def __init__(
         self, spending: Spending, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
@@ -424,7 +426,7 @@ class HoldBlock:
         self._left = True
         assert self._end is not None
         try:
-            await _to_the_end(self._spending._end(self._row, self._held, self._end))
+            await _to_the_end(self._spending._end(self._row, self._held, self._end, self.beside))
         except asyncio.CancelledError:
             if not stopped or self._flight.is_cancelled:
                 raise  # or else it is what `stop` asked for, delivered late

@@ -260,8 +260,12 @@ async def _refused(request: Request, error: Exception) -> Response:
     return HTMLResponse("<!doctype html>" + page, code, headers={"Connection": "close"} if code in (408, 413) else None)
 
 
+async def _no_page(request: Request, _: Exception) -> Response:
+    return await _refused(request, NotFoundError("There is no such page."))
+
+
 def web_app(control: Path, visitors: Visitors, hosts: frozenset[str], simulate: Simulate) -> ASGIApp:
     """The pages behind the door."""
-    handlers: Any = {NudgeError: _refused, TooLargeError: _refused, TooSlowError: _refused}
+    handlers: Any = {404: _no_page, NudgeError: _refused, TooLargeError: _refused, TooSlowError: _refused}
     app = Starlette(routes=Site(control, simulate).routes(), exception_handlers=handlers)
     return Access(app, visitors, hosts)

@@ -214,6 +214,7 @@ class Commands:
         agent = turn.session.agent
         try:
             async with firing.settle() as settlement:
+                settlement.now = turn.now  # it may have taken hours
                 await self._store.records.set(agent, IDLE_SINCE, turn.now)
                 if turn.result.session:
                     await self._store.records.set(agent, CLIENT_SESSION, turn.result.session)

@@ -250,6 +250,7 @@ class Worker:
         may_start = (await self._spending.state(agent, now)).state.may_start_task
         goes_on = may_start and session.status is SessionStatus.DONE and self._loop.allow_task(session)
         async with firing.settle() as settlement:
+            settlement.now = now
             await self._mark(heard)
             ended = await self._checkpoints.write(session, new, now)
             if ended.letter:

@@ -47,7 +47,7 @@ def list_(args: argparse.Namespace) -> int:
         )
         return 0
     if not rows:
-        note("No agents yet. The first 'nudge run' adds the coach; 'nudge agent add NAME --role ROLE' adds others.")
+        note("No agents yet. The first 'nudge run' adds the coach; 'nudge agent add NAME' adds others.")
         return 0
     table(
         ["NAME", "ROLE", "NEXT", "UNREAD", "SINCE"],
@@ -68,7 +68,9 @@ def list_(args: argparse.Namespace) -> int:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="its name: lowercase letters, digits, '-' and '_'")
-    parser.add_argument("--role", metavar="ROLE", help="a file in roles/, without .yaml")
+    parser.add_argument(
+        "--role", metavar="ROLE", help="a file in roles/, without .yaml (default: NAME, written if it is missing)"
+    )
     parser.add_argument(
         "--run", dest="program", metavar="COMMAND", help="a program that does its work; writes roles/NAME.yaml"
     )
@@ -78,9 +80,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add(args: argparse.Namespace) -> int:
-    """Add an agent from a role, a file in the roles/ folder of the home. Start from a copy of roles/coach.yaml.
+    """Add an agent. Its role is a file in the home's roles/ folder: --role ROLE, or its own roles/NAME.yaml.
 
-    nudge agent add monitor --role monitor     from roles/monitor.yaml
+    nudge agent add monitor                    an agent that you run: 'nudge exec', 'nudge inbox' and 'nudge notify'
+    nudge agent add night-shift --role monitor     another one from roles/monitor.yaml
     nudge agent add builder --run "claude -p --resume {session} {message}"
 
     With --run the daemon starts the program for every letter. {message}, {session}, {agent} and {letter} are filled in;
@@ -92,14 +95,14 @@ def add(args: argparse.Namespace) -> int:
     from nudge.queue.agents import Agents
 
     context = Context(args)
-    if args.program is None and args.role is None:
-        raise UsageError("An agent needs --role or --run.", next_step="See 'nudge agent add --help'.")
     if args.program is not None:
         if args.role is not None:
             raise UsageError("Use either --role or --run, not both.")
         make_command_role(
             context.home, args.name, args.program, args.time_limit or "", args.budget or "", own_key=args.own_key
         )
+    elif args.role is None and not (context.home.roles / f"{args.name}.yaml").exists():
+        make_command_role(context.home, args.name)
     role = args.role or args.name
     load_role(role_path(context.home, role))
     context.with_store(lambda store: Agents(store).add(args.name, role, context.now))

@@ -32,7 +32,7 @@ def coach_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def coach(args: argparse.Namespace) -> int:
-    """Try 60 situations on the coach and score what it does, by rules. The first row is the offline rules.
+    """Try 60 situations on the coach and score what it does, by rules. The first column is the offline rules.
 
     nudge eval coach
     nudge eval coach --model                       the models in nudge.toml

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nudge.cli.context import Context
 from nudge.cli.render import clock_time, how_many, note, number_from, out, out_json, table, watch_argument, watched
-from nudge.errors import NotConfiguredError
+from nudge.errors import needs_extra
 from nudge.instants import SECOND, Instant, rfc3339
 from nudge.stores.store import SqlStore
 
@@ -31,9 +31,7 @@ def _require_temporal() -> None:
     from importlib.util import find_spec
 
     if find_spec("temporalio") is None:
-        raise NotConfiguredError(
-            "The fleet needs temporalio, which is not installed.", next_step="Run 'pip install nudge[fleet]'."
-        )
+        raise needs_extra("The fleet needs temporalio, which is not installed.", "fleet")
 
 
 def _with_fleet(args: argparse.Namespace, work: Callable[[Context, SqlStore, Client], Coroutine[Any, Any, T]]) -> T:

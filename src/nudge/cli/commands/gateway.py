@@ -72,6 +72,7 @@ def token(args: argparse.Namespace) -> int:
     made = context.with_store(work)
     if made:
         out(made)
+        note("Use it as the API key of the agent's client. It is not shown again.")
     return 0
 
 

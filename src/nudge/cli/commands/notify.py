@@ -30,6 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from nudge.daemon.gate import gate_of, reminders_of
+    from nudge.daemon.lock import holder_of
     from nudge.daemon.world import is_coach
     from nudge.queue.agents import DEFAULT, Agents
     from nudge.queue.delivery import put_message
@@ -79,5 +80,5 @@ def run(args: argparse.Namespace) -> int:
     elif rule:
         note(f"Refused ({rule.value}): {rule.sentence}")
     else:
-        note("Sent.")
+        note("Sent." if holder_of(context.home) else "No daemon runs: it goes out with the next 'nudge run'.")
     return {"sent": 0, "deferred": DEFERRED, "refused": REFUSED}[became.result]

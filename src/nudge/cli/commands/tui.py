@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from nudge.cli.context import Context
-from nudge.errors import DaemonUnreachableError, NotConfiguredError
+from nudge.errors import DaemonUnreachableError, needs_extra
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,9 +24,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         from nudge.tui.app import NudgeTui
     except ImportError:
-        raise NotConfiguredError(
-            "The dashboard needs textual, which is not installed.", next_step="Run 'pip install nudge[tui]'."
-        ) from None
+        raise needs_extra("The dashboard needs textual, which is not installed.", "tui") from None
     from nudge.clock import SystemClock
     from nudge.tui.client import SocketSurface
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from nudge.cli.render import number_from, out
+from nudge.cli.render import note, number_from, out
 
 _PORT = 8718
 
@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> int:
 
     context = Context(args)
     call(context.home.socket, "GET", "/status")  # says what to do if no daemon runs
+
+    note("Open this link in your browser; it works once, then another one is shown. Ctrl-C ends the page.")
 
     def say(link: str) -> None:
         out(link)

@@ -18,7 +18,7 @@ from nudge.cli.render import full_time, note, number_from, out, out_json
 from nudge.coach.explain import Explanation, Thing, explain
 from nudge.durations import span
 from nudge.errors import NotFoundError, NudgeError, UsageError
-from nudge.instants import MINUTE, Instant, rfc3339
+from nudge.instants import MINUTE, Instant
 from nudge.palette import painted, tone_of
 from nudge.queue.agents import Agents
 from nudge.queue.outcomes import MEANING, Outcome, named, outcome_json
@@ -49,7 +49,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if found.thing is not None and not found.rows:
         due = ": nothing has been due." if found.thing.comes_due else ""
-        out(f"{found.thing.title} of {found.thing.agent}{due}\n    now   {plain(found.thing.text)}", hang=10)
+        whose = "" if found.thing.kind == "agent" else f" of {found.thing.agent}"
+        out(f"{found.thing.title}{whose}{due}\n    now   {plain(found.thing.text)}", hang=10)
     elif not found.rows:
         out("Nothing has been due yet.")
     for row in found.rows:
@@ -75,12 +76,12 @@ async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> 
     await Agents(store).require_known(args.agent)
     if what is None:
         return Explanation(await store.outcomes.recent(agent=args.agent, limit=args.limit))
-    found = await explain(store, what, args.agent, limit=args.limit, words=False)
+    found = await explain(store, what, args.agent, limit=args.limit, words=False, zone=context.zone)
     if not found.found:
         try:
             around = parse_past(what, context.now, context.zone)
         except NudgeError:
-            found = await explain(store, what, args.agent, limit=args.limit)
+            found = await explain(store, what, args.agent, limit=args.limit, zone=context.zone)
         else:
             return Explanation(await _around(store, around, args.agent, context))
     if found.choices:
@@ -117,7 +118,14 @@ def _explained(row: Outcome, context: Context) -> str:
     lines.append(f"    why   {plain(row.reason) or MEANING[row.result]}")
     if not row.final:
         lines.append("    Still pending.")
-    for name, value in row.detail.items():
-        text = rfc3339(Instant(value), context.zone) if name.endswith("_at") and isinstance(value, int) else value
-        lines.append(f"    {name:<5} {plain(str(text))}")
+    lines += [f"    {name.replace('_', ' '):<5} {_shown(name, value, context)}" for name, value in row.detail.items()]
     return "\n".join(lines) + "\n"
+
+
+def _shown(name: str, value: object, context: Context) -> str:
+    """A field of an outcome for people: times as times, yes and no, and further lines below the first."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith("_at") and isinstance(value, int):
+        return full_time(Instant(value), context.zone)
+    return "\n          ".join(plain(str(value)).splitlines())
