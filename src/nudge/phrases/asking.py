@@ -241,7 +241,7 @@ def without_link(text: str) -> str:
 
 
 def without_must(text: str) -> str:
-    """The text without the "gotta" or "I need to" before what is to be done."""
+    """The text without the "gotta" or "I need to" before the task."""
     words = words_of(text)
     count = _matched(words, _MUST)
     return text[words[count - 1].end :].lstrip() if 0 < count < len(words) else text

@@ -233,7 +233,7 @@ _TIMER: Final = re.compile(r"(?P<what>.+?)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<le
 
 
 def with_lead(text: str) -> str:
-    """The sentence with "in" before a length that leads to what is to be done: "20 minutes: check the oven", "45 mins
+    """The sentence with "in" before a length that leads to the task: "20 minutes: check the oven", "45 mins
     remind me to stir", "pasta timer 9 minutes". An arrow only stands between the two."""
     text = _ARROW.sub(" ", text).strip() if _ARROW.search(text) else text
     timer = _TIMER.fullmatch(text.strip())
