@@ -90,6 +90,53 @@ def test_an_edit_is_taken_back_as_it_was() -> None:
     assert "your change of “stretch”" in said
 
 
+UNDOS: dict[str, tuple[list[str], int, str, tuple[bool, bool]]] = {
+    "the last change": (["save", "quiet"], 1, "Undone: Quiet is on. I write as usual again.", (True, False)),
+    "an older one, and what came after it stays": (
+        ["save", "quiet"],
+        0,
+        "Undone: your edit of GOALS.md. What was changed since stays: Quiet is on.",
+        (False, True),
+    ),
+    "one that something newer stands on is left alone": (
+        ["quiet", "save", "quiet off"],
+        0,
+        "I left it alone, because the same thing was changed again since: Quiet is off. Undo that first.",
+        (True, False),
+    ),
+    "one that was taken back before, also if a newer one came": (
+        ["save", "undo", "quiet"],
+        0,
+        "That was already undone, or it is too long ago.",
+        (False, True),
+    ),
+}
+
+
+@pytest.mark.parametrize("does, which, said, left", UNDOS.values(), ids=UNDOS.keys())
+def test_an_undo_takes_back_the_change_it_names(
+    does: list[str], which: int, said: str, left: tuple[bool, bool]
+) -> None:
+    async def scenario(life: Life) -> tuple[str, tuple[bool, bool]]:
+        acting, reading = Acting(life.daemon, "coach"), Reading(life.daemon, "coach")
+        numbers: list[int] = []
+        for one in does:
+            if one == "save":
+                goals = (await reading.documents({}))["goals"]
+                answer = await acting.save({"name": "goals", "before": goals, "text": f"{goals}\n- read a book\n"})
+            elif one == "undo":
+                answer = {"change": numbers[-1], **await acting.undo({"change": numbers[-1]})}
+            else:
+                answer = await acting.quiet({"for": "off" if one == "quiet off" else "2h"})
+            numbers.append(answer["change"])
+        undone = await acting.undo({"change": numbers[which]})
+        saved = "read a book" in (await reading.documents({}))["goals"]
+        attention = await reading.endpoints()["read/attention"]({})
+        return undone["said"], (saved, attention["quiet_until"] is not None)
+
+    assert live(scenario, NOON) == (said, left)
+
+
 def test_plan_windows_are_told_until_they_begin_again() -> None:
     async def scenario(life: Life) -> list[Any]:
         money = Reading(life.daemon, "coach").endpoints()["read/money"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -21,6 +23,7 @@ from nudge.coach import answering, briefing_run, conversation, inbound, judgment
 from nudge.coach import facts as facts_module
 from nudge.coach.facts import CoachFacts
 from nudge.coach.person_documents import PersonDocuments
+from nudge.daemon import rescue
 from nudge.errors import ChannelUnavailableError, ModelUnavailableError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest
@@ -37,6 +40,7 @@ from nudge.reminders.service import Reminders
 from nudge.spending import agent_ledger, holds, ledger
 from nudge.spending.agent_ledger import AgentLedger
 from nudge.spending.governor import Spending
+from nudge.stores.salvage import Salvage
 from nudge.stores.sqlite import SqliteDatabase
 from tests.faults.faults import Kind
 from tests.faults.minds import FaultyModel
@@ -297,6 +301,32 @@ def nothing_notices_spinning(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pace, "spins", lambda self, timer: False)
 
 
+def nothing_is_salvaged(patch: pytest.MonkeyPatch) -> None:
+    """A damaged file is replaced by what the last copy has."""
+    salvage = rescue.salvage
+
+    def nothing(damaged: Path, target: Path) -> Salvage:
+        return salvage(Path(os.devnull), target)
+
+    patch.setattr(rescue, "salvage", nothing)
+
+
+def no_copy_fills_up(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(rescue, "fill_up", lambda *more: {})
+
+
+def nobody_is_told(patch: pytest.MonkeyPatch) -> None:
+    async def say_nothing(*more: Any) -> None:
+        return None
+
+    patch.setattr(rescue, "tell", say_nothing)
+
+
+def removed_is_gone(patch: pytest.MonkeyPatch) -> None:
+    """Nobody looks whether the file is still there."""
+    patch.setattr(SqliteDatabase, "_look_at_file", lambda self: None)
+
+
 def hostile(scenario: Scenario) -> Scenario:
     """With a model that uses every action it has, and a person who never says yes to it."""
     drawn = draw(Random(f"hostile:{scenario.start}:{scenario.lasts}:{len(scenario.acts)}"), hostile=True)
@@ -406,6 +436,12 @@ NEW_SAFEGUARDS = [
         id="the fence of quotations",
     ),
     pytest.param(nothing_is_screened, (Kind.RESTART,), with_secrets, "secrets are kept nowhere", id="the screen"),
+    pytest.param(nothing_is_salvaged, (Kind.DAMAGED,), as_drawn, "what can be read goes on", id="the recovery of rows"),
+    pytest.param(no_copy_fills_up, (Kind.DAMAGED,), as_drawn, "what can be read goes on", id="the daily copy"),
+    pytest.param(
+        nobody_is_told, (Kind.DAMAGED,), as_drawn, "the person is told what is missing", id="the word about a recovery"
+    ),
+    pytest.param(removed_is_gone, (Kind.REMOVED,), as_drawn, "what can be read goes on", id="the look at the file"),
     pytest.param(nothing_notices_spinning, (Kind.SPIN,), as_drawn, "nothing spins", id="the guard against spinning"),
 ]
 

@@ -469,3 +469,27 @@ async def test_a_look_at_the_gate_does_not_read_all_reminders_of_an_agent() -> N
     plan = connection.execute(f"EXPLAIN QUERY PLAN {sqlite_blocks()['reminders_reserved']}", {"agent": "coach"})
     assert any("reminders_reserved" in row["detail"] for row in plan)
     await database.close()
+
+
+async def test_outcomes_are_counted_by_hour_kind_and_result(store: SqlStore) -> None:
+    def ended(key: str, minutes: int, result: Result, reason: str = "", kind: str = "heartbeat") -> Outcome:
+        at = Instant(NOON + minutes * MINUTE)
+        return Outcome("coach", key, kind, at, at, result, reason)
+
+    for one in (
+        ended("before", -1, Result.FIRED),
+        ended("a", 0, Result.SUPPRESSED, "quiet hours"),
+        ended("b", 59, Result.SUPPRESSED, "busy"),
+        ended("c", 59, Result.FIRED, "not told", kind="reminder"),
+        ended("d", 60, Result.SUPPRESSED, "no pings left"),
+        ended("e", 130, Result.FIRED),
+        replace(ended("another's", 30, Result.FIRED), agent="worker"),
+    ):
+        await store.outcomes.record(one)
+    found = await store.outcomes.hourly("coach", NOON, Instant(NOON + 2 * HOUR))
+    assert [((one.since - NOON) // HOUR, one.kind, one.result, one.count, one.reason) for one in found] == [
+        (0, "reminder", Result.FIRED, 1, ""),
+        (0, "heartbeat", Result.SUPPRESSED, 2, "busy"),
+        (1, "heartbeat", Result.SUPPRESSED, 1, "no pings left"),
+    ]
+    assert await store.outcomes.hourly("nobody", NOON, Instant(NOON + HOUR)) == []

@@ -53,6 +53,7 @@ KEPT = 10
 """So many changes can be taken back, one after the other."""
 
 NOTHING = "There's nothing to undo."
+GONE = "That was already undone, or it is too long ago."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,8 @@ class Change:
     """What one message or command changed. `what` says it in words, `said` is the message's number in the conversation,
     `noted` are the lines that went into MEMORY.md, by section; `at` is when a command did it. `before` is what the
     person had asked for until then, where that changed; `earlier` are the reminders that changed, as they were;
-    `review` is the weekly review before it ({} where there was none)."""
+    `review` is the weekly review before it ({} where there was none). `number` names it among all changes of its agent;
+    older versions gave none."""
 
     what: str
     edits: tuple[Edit, ...] = ()
@@ -71,6 +73,14 @@ class Change:
     at: Instant | None = None
     earlier: tuple[Timed, ...] = ()
     review: Mapping[str, Any] | None = None
+    number: int = 0
+
+    @property
+    def touched(self) -> frozenset[str]:
+        """What it changed: documents, reminders, the person's requests, the review."""
+        reminders = (*self.reminders, *(one.reminder.id for one in self.earlier))
+        more = [name for name, it in (("requests", self.before), ("review", self.review)) if it is not None]
+        return frozenset((*(edit.name for edit in self.edits), *reminders, *more))
 
     @property
     def is_nothing(self) -> bool:
@@ -88,6 +98,7 @@ class Change:
             "at": self.at,
             "earlier": [[reminder_to_json(one.reminder), one.next_at] for one in self.earlier],
             "review": None if self.review is None else dict(self.review),
+            "number": self.number,
         }
 
     @classmethod
@@ -105,6 +116,7 @@ class Change:
                 for reminder, next_at in items(data.get("earlier", []))
             ),
             None if data.get("review") is None else fields(data["review"]),
+            whole(data.get("number", 0)),
         )
 
 
@@ -113,6 +125,8 @@ CHANGES: Record[tuple[Change, ...]] = Record(
     lambda data: tuple(Change.from_json(one) for one in items(data)),
     lambda changes: [one.to_json() for one in changes],
 )
+NUMBER: Record[int] = Record("undo.number", whole, int)
+"""The number of the last change; none is given twice, also when a change was taken back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,31 +242,49 @@ class Changes:
         """Bring the files up to what was written down, also what a crash left over."""
         await self._writes.finish(agent, now)
 
-    async def remember(self, agent: str, change: Change) -> None:
-        if not change.is_nothing:
-            await self._keep(agent, [*await self._kept(agent), change])
+    async def remember(self, agent: str, change: Change) -> int:
+        """Keep it for /undo; its number."""
+        if change.is_nothing:
+            return 0
+        number = (await self._store.records.get(agent, NUMBER) or 0) + 1
+        await self._store.records.set(agent, NUMBER, number)
+        await self._keep(agent, [*await self._kept(agent), replace(change, number=number)])
+        return number
 
     async def undo_last(self, agent: str, now: Instant) -> str:
         """Take the last change back; what to say. `finish` comes after it."""
         kept = await self._kept(agent)
-        if not kept:
-            return NOTHING
-        last = kept[-1]
-        await self._keep(agent, kept[:-1])
-        changed_since = await self._restore(agent, last.edits, now)
+        return await self._undo(agent, kept, kept[-1], now) if kept else NOTHING
+
+    async def undo(self, agent: str, number: int, now: Instant) -> str:
+        """Take this change back, whatever came after it; what to say. One that something newer stands on is left alone.
+        `finish` comes after it."""
+        kept = await self._kept(agent)
+        change = next((one for one in kept if one.number == number), None)
+        if change is None or not number:
+            return GONE
+        newer = kept[kept.index(change) + 1 :]
+        if over := [one for one in newer if one.touched & change.touched]:
+            return f"I left it alone, because the same thing was changed again since: {_told(over)} Undo that first."
+        said = await self._undo(agent, kept, change, now)
+        return f"{said} What was changed since stays: {_told(newer)}" if newer else said
+
+    async def _undo(self, agent: str, kept: Sequence[Change], change: Change, now: Instant) -> str:
+        await self._keep(agent, [one for one in kept if one is not change])
+        changed_since = await self._restore(agent, change.edits, now)
         now_true: list[str] = []
-        for reminder in last.reminders:
+        for reminder in change.reminders:
             await self._reminders.forget(agent, reminder, now)
-        now_true += [await self._put_back(agent, one, now) for one in reversed(last.earlier)]
-        if last.before is not None:
-            await self._requests.restore(agent, last.before, now)
+        now_true += [await self._put_back(agent, one, now) for one in reversed(change.earlier)]
+        if change.before is not None:
+            await self._requests.restore(agent, change.before, now)
             now_true.append(await self._restraint_now(agent, now))
-        if last.review is not None:
-            now_true.append(await self._review_back(agent, last.review, now))
+        if change.review is not None:
+            now_true.append(await self._review_back(agent, change.review, now))
         if not changed_since:
-            return " ".join(part for part in (f"Undone: {last.what}", *now_true) if part)
+            return " ".join(part for part in (f"Undone: {change.what}", *now_true) if part)
         left = " and ".join(changed_since)
-        return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {last.what}"
+        return f"{left} changed in the meantime, so I left it alone. Please undo this by hand: {change.what}"
 
     async def _put_back(self, agent: str, earlier: Timed, now: Instant) -> str:
         """Put one reminder back; what is true now."""
@@ -365,6 +397,14 @@ class Changes:
 
     async def _keep(self, agent: str, changes: Sequence[Change]) -> None:
         await self._store.records.set(agent, CHANGES, tuple(changes[-KEPT:]))
+
+
+def _told(changes: Sequence[Change]) -> str:
+    """
+    >>> _told([Change("your edit of GOALS.md"), Change("Quiet is on.")])
+    'your edit of GOALS.md; Quiet is on.'
+    """
+    return "; ".join(one.what.rstrip(".") for one in changes) + "."
 
 
 def still_whole(name: str, before: str, after: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from nudge.coach.changes import Change
 from nudge.coach.document_writes import Edit
 from nudge.coach.documents import GOALS, MEMORY, too_long
-from nudge.daemon.answers import Answer, Answers, Body, text_of
+from nudge.daemon.answers import Answer, Answers, Body, number_of, text_of
 from nudge.errors import InvalidPhraseError, UnclearPhraseError, UsageError
 from nudge.instants import Instant, local_date, rfc3339, start_of_day, whole_seconds
 from nudge.phrases import split_reminder
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _DOCUMENTS = {"goals": GOALS, "memory": MEMORY}
 _LONGEST_DOCUMENT = 1_000_000
+_MOST_CHANGES = 10**12
 QUIET_TODAY = "today"
 
 
@@ -71,8 +72,8 @@ class Acting(Answers):
         async with self._store.transaction():
             timed = await self._daemon.reminders.add(agent, definition, now, Source.CHAT)
             change = Change(f"the reminder “{message}”", reminders=(timed.reminder.id,), at=now)
-            await self._daemon.coach.changes.remember(agent, change)
-        return {**self._timed(timed), "reading": when.echo(whole_seconds(now), zone)}
+            number = await self._daemon.coach.changes.remember(agent, change)
+        return {**self._timed(timed), "reading": when.echo(whole_seconds(now), zone), "change": number}
 
     async def edit(self, body: Body) -> Answer:
         """{"id", "message", "when": words}: change what is named. It can be undone."""
@@ -90,8 +91,8 @@ class Acting(Answers):
                 _, when = split_reminder(f"x {words}", whole_seconds(now), zone)
                 timed = await self._daemon.reminders.move(reminder.id, schedule_from(when, now, zone), now)
             change = Change(f"your change of “{title}”.", earlier=(before,), at=now)
-            await coach.changes.remember(reminder.agent, change)
-        return self._timed(timed)
+            number = await coach.changes.remember(reminder.agent, change)
+        return {**self._timed(timed), "agent": reminder.agent, "change": number}
 
     async def pause(self, body: Body) -> Answer:
         return await self._change(body, self._daemon.reminders.pause)
@@ -131,8 +132,9 @@ class Acting(Answers):
         async with self._store.transaction():
             before = await coach.requests.quiet(agent, until, now)
             said = "Quiet is off." if until is None else "Quiet is on."
-            await coach.changes.remember(agent, Change(said, before=before))
-        return {"ok": True, "agent": agent, "quiet_until": None if until is None else rfc3339(until, zone)}
+            number = await coach.changes.remember(agent, Change(said, before=before))
+        ends = None if until is None else rfc3339(until, zone)
+        return {"ok": True, "agent": agent, "quiet_until": ends, "change": number}
 
     async def wake(self, body: Body) -> Answer:
         """{"agent"}: look at once whether a sleeping agent can go on."""
@@ -205,15 +207,20 @@ class Acting(Answers):
                 )
             edit = Edit(name, before, text)
             await coach.writes.plan(agent, [edit], now)
-            await coach.changes.remember(agent, Change(f"your edit of {name}", edits=(edit,)))
+            number = await coach.changes.remember(agent, Change(f"your edit of {name}.", edits=(edit,)))
         await coach.writes.finish(agent, now)
-        return {"ok": True}
+        return {"ok": True, "agent": agent, "change": number}
 
     async def undo(self, body: Body) -> Answer:
-        """{"agent"}: take back the last thing that was changed by chat or page."""
-        agent = await self._agent_of(body)
+        """{"agent", "change"}: take back the change with this number, which `add`, `edit`, `quiet` and `save` tell;
+        without one, the last thing that was changed by chat or page."""
+        agent, changes = await self._agent_of(body), self._daemon.coach.changes
+        number = number_of(body, "change", 0, _MOST_CHANGES)
         async with self._store.transaction():
-            words = await self._daemon.coach.changes.undo_last(agent, self._now)
+            if number:
+                words = await changes.undo(agent, number, self._now)
+            else:
+                words = await changes.undo_last(agent, self._now)
         await self._daemon.coach.writes.finish(agent, self._now)
         return {"ok": True, "said": words}
 

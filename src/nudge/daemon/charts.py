@@ -12,7 +12,7 @@ from nudge.attention.bucket import level_line
 from nudge.attention.preamble import ping_status_json
 from nudge.attention.reserve import PING
 from nudge.daemon.answers import MOST, Answer, Answers, Body, number_of, text_of
-from nudge.instants import HOUR, MINUTE, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
+from nudge.instants import DAY, MINUTE, Instant, Moment, as_instant, local_date, rfc3339, start_of_day
 from nudge.model import Role
 from nudge.progress.store import Said
 from nudge.spending.budgets import SpendingStatus, budget_json, day_meter, every_day
@@ -42,11 +42,10 @@ class Charts(Answers):
         first = local_date(now, zone) - timedelta(days=days - 1)
         since = start_of_day(first, zone)
         cells: list[dict[str, Any]] = []
-        for hour in range((now - since) // HOUR + 1):
-            at = Instant(since + hour * HOUR)
-            for one in await self._store.outcomes.counts(agent, at, Instant(at + HOUR)):
+        for start in range(since, now + 1, DAY):
+            for one in await self._store.outcomes.hourly(agent, Instant(start), Instant(min(start + DAY, now + 1))):
                 cell = {"result": one.result.value, "kind": one.kind, "count": one.count, "reason": one.reason}
-                cells.append({"at": rfc3339(at, zone), **cell})
+                cells.append({"at": rfc3339(one.since, zone), **cell})
             await asyncio.sleep(0)  # timers that are due have their turn
         line = level_line(await self._store.attention.levels(agent, since), since, now)
         return {

@@ -69,9 +69,10 @@ class FeedLine:
 
 
 @dataclass(frozen=True, slots=True)
-class ResultCount:
-    """So many occurrences of a kind ended like this; `reason` is why one of them was held back."""
+class HourCount:
+    """So many of a kind ended like this in the hour from `since` on; `reason` is why the last of them was held back."""
 
+    since: Instant
     result: Result
     kind: str
     count: int

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nudge.database import Database, Row
 from nudge.errors import LostLeaseError
 from nudge.instants import MINUTE, Instant
-from nudge.queue.outcomes import FeedLine, Outcome, Result, ResultCount, StateChange
+from nudge.queue.outcomes import FeedLine, HourCount, Outcome, Result, StateChange
 from nudge.queue.timers import Lease, Timer
 
 if TYPE_CHECKING:
@@ -331,10 +331,13 @@ class OutcomeTable:
         row = await self._db.one("outcomes_slice", {"since": since, "until": until, "size": size})
         return Instant(row["at"]) if row else None
 
-    async def counts(self, agent: str, since: Instant, until: Instant) -> Sequence[ResultCount]:
-        """How many ended how, by kind."""
-        rows = await self._db.all("outcomes_counts", {"agent": agent, "since": since, "until": until})
-        return [ResultCount(Result(row["result"]), row["kind"], int(row["count"]), row["reason"]) for row in rows]
+    async def hourly(self, agent: str, since: Instant, until: Instant) -> Sequence[HourCount]:
+        """How many ended how in each hour from `since` on, by kind; hours without any are left out."""
+        rows = await self._db.all("outcomes_hourly", {"agent": agent, "since": since, "until": until})
+        return [
+            HourCount(Instant(row["since"]), Result(row["result"]), row["kind"], int(row["count"]), row["reason"])
+            for row in rows
+        ]
 
     async def revision(self) -> int:
         """The number of the last change."""

@@ -214,6 +214,11 @@ class Budgets:
                 raise NotFoundError(f"There is no agent called {agent!r}.", next_step="Add it first.")
         window, day = _keys(row)
         found = await self._store.ledger.lock((window, day))
+        if len(found) < 2:  # a damaged database was recovered without them
+            total = row.budget + row.topped_up
+            await self._store.ledger.open(window, total, agent=agent)
+            await self._store.ledger.open(day, row.state_limit or total, agent=agent, day=row.day)
+            found = await self._store.ledger.lock((window, day))
         allowance = self._allowance(row, found[window], found[day]).at(now)
         moved = _moved(row, allowance)
         if moved is not row:

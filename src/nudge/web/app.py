@@ -49,7 +49,7 @@ ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "message": (("agent", "text"), "Sent."),
     "work": (("agent", "task"), "Started."),
     "save": (("agent", "name", "before", "text"), "Saved."),
-    "undo": (("agent",), "Undone."),
+    "undo": (("agent", "change"), "Undone."),
     "chat": (("text",), ""),
 }
 """What a form may do, the fields it may send, and what the page says afterwards."""
@@ -131,6 +131,8 @@ class Site:
         body: dict[str, Any] = {name: fields[name] for name in names if name in fields}
         if action == "save":
             body = {name: value.replace("\r\n", "\n") for name, value in body.items()}
+        if body.get("change", "").isdecimal():
+            body["change"] = int(body["change"])
         visitor: Visitor = request.state.visitor
         if action == "add" and fields.get("check"):
             found = await self.ask("do/understand", {"words": body.get("words", "")})
@@ -205,7 +207,9 @@ def _undo(action: str, answer: Mapping[str, Any]) -> tuple[str, dict[str, str]] 
         return _UNDO[action], {"id": str(answer["id"])}
     if action == "add":
         return "remove", {"id": str(answer["id"])}
-    return ("undo", {"agent": str(answer.get("agent", ""))}) if action in ("edit", "quiet", "save") else None
+    if not answer.get("change"):
+        return None
+    return "undo", {"agent": str(answer["agent"]), "change": str(answer["change"])}
 
 
 @cache

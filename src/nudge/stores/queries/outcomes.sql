@@ -69,8 +69,43 @@ ORDER BY at DESC, id DESC LIMIT :limit
 -- name: outcomes_slice
 SELECT at FROM outcomes WHERE at >= :since AND at < :until ORDER BY at DESC LIMIT 1 OFFSET :size
 
--- name: outcomes_counts
-SELECT result, kind, COUNT(*) AS count,
-    MAX(CASE WHEN result IN ('suppressed', 'deferred', 'missed', 'failed') THEN reason ELSE '' END) AS reason
-FROM outcomes WHERE agent = :agent AND at >= :since AND at < :until
-GROUP BY 1, 2 ORDER BY 1, 2
+-- How many of an agent ended how in each hour. Kinds and results are found by leaps over the index, and each hour of each
+-- pair is counted in the index alone: a grouped query would read every row of the time. The reason is that of the last one.
+-- name: outcomes_hourly
+WITH RECURSIVE kinds (kind) AS (
+    SELECT MIN(kind) FROM outcomes WHERE agent = :agent
+    UNION ALL
+    SELECT (SELECT MIN(outcomes.kind) FROM outcomes WHERE agent = :agent AND outcomes.kind > kinds.kind)
+    FROM kinds WHERE kinds.kind IS NOT NULL
+),
+pairs (kind, result) AS (
+    SELECT kinds.kind, (SELECT MIN(result) FROM outcomes WHERE agent = :agent AND outcomes.kind = kinds.kind)
+    FROM kinds WHERE kinds.kind IS NOT NULL
+    UNION ALL
+    SELECT pairs.kind, (
+        SELECT MIN(outcomes.result) FROM outcomes
+        WHERE agent = :agent AND outcomes.kind = pairs.kind AND outcomes.result > pairs.result
+    )
+    FROM pairs WHERE pairs.result IS NOT NULL
+),
+hours (since) AS (
+    SELECT CAST(:since AS BIGINT)
+    UNION ALL
+    SELECT since + 3600000000 FROM hours WHERE since + 3600000000 < :until
+),
+cells AS MATERIALIZED (
+    SELECT hours.since, pairs.kind, pairs.result, (
+        SELECT COUNT(*) FROM outcomes
+        WHERE agent = :agent AND outcomes.kind = pairs.kind AND outcomes.result = pairs.result
+          AND at >= hours.since AND at < hours.since + 3600000000
+    ) AS count
+    FROM hours CROSS JOIN pairs WHERE pairs.result IS NOT NULL
+)
+SELECT since, result, kind, count,
+    CASE WHEN result IN ('suppressed', 'deferred', 'missed', 'failed') THEN (
+        SELECT reason FROM outcomes
+        WHERE agent = :agent AND outcomes.kind = cells.kind AND outcomes.result = cells.result
+          AND at >= cells.since AND at < cells.since + 3600000000
+        ORDER BY at DESC LIMIT 1
+    ) ELSE '' END AS reason
+FROM cells WHERE count > 0 ORDER BY since, result, kind
