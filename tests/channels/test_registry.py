@@ -11,7 +11,7 @@ import pytest
 import nudge
 from nudge.channels import CHANNELS, Setup, chosen, open_channel
 from nudge.channels.terminal import TerminalChannel
-from nudge.home.config import SECRET_NAMES, SECTIONS, kinds_of
+from nudge.home.config import SECRET_NAMES, SECTIONS, TerminalSection, kinds_of
 from tests.coach.outside import HastyClock
 
 CHOICES = {
@@ -35,20 +35,22 @@ def test_the_configuration_knows_every_channel() -> None:
     assert {entry.key for entry in CHANNELS.values() if entry.key} <= set(SECRET_NAMES)
 
 
-def test_a_channel_without_a_section_is_made_too() -> None:
-    setup = Setup(None, {}, HastyClock(), io.StringIO(), lambda: UTC)
+def test_a_channel_is_made_from_its_section() -> None:
+    setup = Setup(TerminalSection(), {}, HastyClock(), io.StringIO(), lambda: UTC)
     assert isinstance(open_channel("terminal", setup), TerminalChannel)
 
 
 MAY_SAY_TELEGRAM = (
     "channels/__init__.py",
     "channels/telegram/",
+    "cli/commands/pair.py",
     "cli/commands/run.py",
     "daemon/config_checks.py",
     "home/",
     "testing/",
 )
-"""The registry, the channel itself, its fake, the configuration, and what explains the configuration to a person."""
+"""The registry, the channel itself, its fake, the configuration, the command that sets it up, and what explains the
+configuration to a person."""
 
 
 def test_nobody_else_says_telegram() -> None:

@@ -82,7 +82,7 @@ def test_people_see_percentages_and_operators_dollars(paid: CliHere) -> None:
     detail = paid("budget", "--detail").stdout
     assert "today   $0.47 of $1.00" in detail
     assert "window  $0.47 of $30.00" in detail
-    assert re.search(r"conversation +penny +1 calls +470,000 in +0 out +\$0\.47$", detail, re.MULTILINE)
+    assert re.search(r"^conversation +penny +1 +470,000 +0 +\$0\.47$", detail, re.MULTILINE)
     told = paid.json("budget")
     assert (told["state"], told["percent"], told["colour"], told["banner"]) == ("awake", 47, "green", None)
     assert "detail" not in told

@@ -228,6 +228,7 @@ def test_a_model_can_be_made_for_each_question(tmp_path: Path) -> None:
             now: Instant,
             *,
             model: Model | None = None,
+            min_tokens: int | None = None,
             patience: float | None = None,
             words: Words | None = None,
         ) -> ModelReply:

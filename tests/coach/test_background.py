@@ -364,8 +364,8 @@ def test_the_buttons_under_a_nudge_work_and_made_up_ones_do_not(tmp_path: Path) 
         async def press(data: str, message: str) -> str:
             return await daemon.coach.listener.hear("coach", Inbound(clock.now(), "", button=data, message_id=message))
 
-        assert "don't know it" in await press("done:nudge", "m999")
-        assert "don't know it" in await press("snooze:nudge:9999m", f"m{nudge.id}")
+        assert "too old" in await press("done:nudge", "m999")
+        assert "too old" in await press("snooze:nudge:9999m", f"m{nudge.id}")
         assert await press("snooze:nudge:30m", f"m{nudge.id}") == "Again in 30m."
         await clock.sleep(31 * 60)
         assert channel.texts == ["Stretch a little."] * 2

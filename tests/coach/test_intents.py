@@ -102,12 +102,13 @@ def test_the_table_is_whole() -> None:
 
 
 def test_each_intent_is_carried_out_in_one_place() -> None:
-    """An intent has an answer by rule or a use case with the store; "done" has one for tasks and one for reminders."""
+    """An intent has an answer by rule or a use case with the store; "done" has one for tasks and one for reminders,
+    and of a day only today is known without the store."""
     read_here = {one.name for one in INTENTS if one.ways and one.rank is not Rank.TALK}
     assert read_here <= ANSWERS.keys() | HANDLERS.keys()
-    assert ANSWERS.keys() & HANDLERS.keys() == {"done"}
+    assert ANSWERS.keys() & HANDLERS.keys() == {"done", "on-day"}
     assert {one.name for one in INTENTS if not one.ways} == {
-        "remind", "correct", "trouble", "busy", "leave-alone", "back",
+        "remind", "correct", "trouble", "busy", "leave-alone", "back", "offer",
     }  # fmt: skip
     assert all(one.says for one in INTENTS if one.rank is Rank.TALK)
 

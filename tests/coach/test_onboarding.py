@@ -111,6 +111,7 @@ def test_four_answers_set_the_home_up_and_the_result_is_shown() -> None:
         ]
         assert '- timezone: "Europe/Lisbon"' in goals(life)
         assert '- quiet_hours: "01:00-08:00"' in goals(life)
+        assert "- Sleep: In bed by 00:00, awake by 08:00" in goals(life)
         assert "1. Run a 10k by spring" in goals(life)
         assert "- Goes by Sam" in life.documents.texts["MEMORY.md"]
         assert "You go by Sam." in (await life.say("what do you know about me?"))[0]
@@ -127,6 +128,7 @@ def test_each_answer_can_be_undone() -> None:
         assert "Read 12 books" not in goals(life)
         await life.say("undo")
         assert '- bedtime_target: "01:00"' in goals(life)
+        assert "- Sleep: In bed by 1am, awake by 10am" in goals(life)
         await life.say("undo")
         assert "Goes by Sam" not in life.documents.texts["MEMORY.md"]
 

@@ -170,12 +170,12 @@ def test_the_buttons_answer_the_question_they_stand_under(coach: Any) -> None:
         first = rig.channel.sent[-1]
         (yes, no) = [button.data for button in first.buttons]
         await rig.say("hm, tell me more about that")
-        assert "another time" in await press(first.id, yes)
+        assert "too old" in await press(first.id, yes)
         second = rig.channel.sent[-1]
         assert "00:00-23:59" not in rig.document("GOALS.md")
         await press(second.id, second.buttons[0].data)
         assert 'timezone: "Europe/London"' in rig.document("GOALS.md")
-        assert "another time" in await press(second.id, no)
+        assert "too old" in await press(second.id, no)
 
     coach(scenario, Scripted(says("I see.", NIGHT), says("Well.", target("timezone: Europe/London"))))
 

@@ -23,6 +23,8 @@ A key says what changes, and behind the bar what the answer contains (`a/b` mean
 
 from __future__ import annotations
 
+from tests.coach.utterances_heard import HEARD
+
 SET = {
     "+call bob @ 2026-02-20 17:00": """
         remind me to call bob friday 5pm
@@ -1162,4 +1164,5 @@ GROUPS = {
     "references": REFERENCES,
     "nonsense": NONSENSE,
     "as typed": AS_TYPED,
+    "heard": HEARD,
 }

@@ -42,6 +42,9 @@ class Kind(StrEnum):
     FLOOD_DUE = "many reminders are due at once"
     FLOOD_HEARD = "many messages come at once"
     SPIN = "a handler spins"
+    DAMAGED = "the database is damaged"
+    REMOVED = "the database is removed"
+    REPLACED = "the database is replaced"
 
 
 COUNTED = (
@@ -60,6 +63,9 @@ COUNTED = (
     Kind.MODEL_LIES,
     Kind.SLOW_CONDITION,
 )
+
+ON_FILE = (Kind.DAMAGED, Kind.REMOVED, Kind.REPLACED)
+"""A life with one of these has its database in a file."""
 
 _RARE = (
     Kind.BETWEEN_PARTS,

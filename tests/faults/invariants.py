@@ -100,6 +100,11 @@ class Invariants:
     agreed: bool = False
     """The person said yes to other quiet hours, or to another zone."""
     steps: int = 0
+    news: str = ""
+    """What the person has to be told of a recovered or replaced database. From then on rows may be missing, or be older
+    than what was seen, and what compares the two is not looked at."""
+    must_go_on: set[str] = field(default_factory=set)
+    """The reminders that a recovery could read."""
 
     @property
     def said_yes(self) -> bool:
@@ -110,6 +115,9 @@ class Invariants:
         """Look at what the statements of a commit may have changed."""
         self.steps += 1
         tables = {name.partition("_")[0] for name in written}
+        if self.news:
+            self._active_reminders_have_a_timer()
+            return
         if tables & {"timers", "reminders", "outcomes", "spending"}:
             self._occurrences_end_in_an_outcome()
             self._active_reminders_have_a_timer()
@@ -134,6 +142,8 @@ class Invariants:
         message, row, part = arrival.message, arrival.row, arrival.part
         name = f"message {message.id} ({row.text[:40]!r}), part {part + 1},"
         self.arrivals.append(arrival)
+        if self.news:
+            return
         if part < arrival.stored:
             self._fail("a stored part is not sent again", f"{name} came again although {arrival.stored} were stored")
         if part in self.parts[message.id]:
@@ -161,6 +171,8 @@ class Invariants:
 
     def attempted(self, attempt: Attempt) -> None:
         """A message was tried while the channel was away."""
+        if self.news:
+            return
         last, since = self.tried.get(attempt.outage, (attempt.message_id, 0))
         self.tried[attempt.outage] = attempt.message_id, self.now()
         if attempt.message_id == last:
@@ -187,6 +199,25 @@ class Invariants:
         """A daemon of that home has started."""
         for row in self._all("SELECT attempt_id FROM holds WHERE state = 'held' AND owner = ?", home):
             self._fail("a start settles dead holds", f"{row['attempt_id']} is still held for {home}")
+
+    def opened(self, connection: sqlite3.Connection, before: set[str], must_go_on: set[str], news: str) -> None:
+        """The next daemon has opened what is in the place of the database."""
+        self.connection = connection
+        there = {row["id"] for row in self._all("SELECT id FROM reminders WHERE status IN ('active', 'paused')")}
+        if lost := sorted(must_go_on - there):
+            self._fail("what can be read goes on", f"{', '.join(lost)} did not survive the recovery")
+        if (lost := sorted(before - there)) and (not news or "nothing you set is missing" in news):
+            self._fail("the person is told what is missing", f"{', '.join(lost)} is gone; said was {news!r}")
+        if news:
+            self.news, self.must_go_on = news, must_go_on
+            self.arrivals.clear()
+
+    def _recovery_is_told(self) -> None:
+        waits = self._all("SELECT 1 FROM timers WHERE key = 'notice:database'") or self._all(
+            "SELECT 1 FROM outbox WHERE text = ? AND state IN ('pending', 'sending', 'unsure')", self.news
+        )
+        if not waits and not any(arrival.row.text == self.news for arrival in self.arrivals):
+            self._fail("the person is told what is missing", "they never heard of the recovery")
 
     def document(self, name: str, text: str) -> None:
         """A document of the person's was written."""
@@ -226,6 +257,12 @@ class Invariants:
                 self._fail("nothing is stuck", f"message {row['id']} ({row['text'][:40]!r}) is still {row['state']}")
         for row in self._all("SELECT lane, owner FROM lanes WHERE until > ?", now + 2 * MINUTE):
             self._fail("nothing is stuck", f"the lane {row['lane']} is held by {row['owner']}")
+        if self.news:
+            self._what_is_to_be_sent_has_a_timer()
+            self._heartbeat_and_briefings_go_on()
+            self._no_reminder_is_lost()
+            self._recovery_is_told()
+            return
         self._what_was_asked_for_arrives()
         self._no_reminder_is_lost()
         self._firings_are_counted()
@@ -452,12 +489,14 @@ class Invariants:
     def _no_reminder_is_lost(self) -> None:
         """What the person set for a time has reached them, unless it still waits, was answered, or is shown as
         missed."""
-        reached = {arrival.row.reminder_id for arrival in self.arrivals if arrival.message.id in self.whole}
+        reached = {one.row.reminder_id for one in self.arrivals if self.news or one.message.id in self.whole}
         waiting = self._all("SELECT reminder_id FROM outbox WHERE state IN ('pending', 'sending', 'unsure')")
         reached |= {row["reminder_id"] for row in waiting}
         now = self.now()
         for row in self._all("SELECT * FROM reminders WHERE to_person = 1 AND source IN ('cli', 'chat')"):
             if row["id"] in reached or row["status"] in ("active", "paused", "cancelled"):
+                continue
+            if self.news and row["id"] not in self.must_go_on:  # it ended before, and how may be lost
                 continue
             ends = self._all("SELECT result, reason FROM outcomes WHERE key = ?", f"reminder:{row['id']}")
             excused = any(one["result"] in ("missed", "suppressed", "skipped") for one in ends)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextvars import ContextVar
 from typing import Any
 
@@ -41,14 +41,14 @@ class Process:
             asyncio.get_running_loop().call_soon(self._clear)
 
     async def run(
-        self, make: Callable[[], Daemon], started: Callable[[], None], poll: Callable[[Daemon], Polling]
+        self, make: Callable[[], Daemon], started: Callable[[], Awaitable[None]], poll: Callable[[Daemon], Polling]
     ) -> None:
         """Start, listen and fire until stopped. Runs in a context of its own."""
         CURRENT.set(self)
         try:
             self.daemon = make()
             await self.daemon.start()
-            started()
+            await started()
             await self.daemon.store.timers.cancel("coach", "routines")
             polling = asyncio.create_task(poll(self.daemon).run())
             try:

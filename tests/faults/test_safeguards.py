@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -17,10 +19,11 @@ from nudge import redaction
 from nudge.attention import rules
 from nudge.attention.gate import Gate
 from nudge.attention.rules import Attention, Candidate
-from nudge.coach import answering, briefing_run, conversation, inbound, judgment, messages, own_words, reply
+from nudge.coach import answering, briefing_run, conversation, inbound, judgment, messages, own_words
 from nudge.coach import facts as facts_module
 from nudge.coach.facts import CoachFacts
 from nudge.coach.person_documents import PersonDocuments
+from nudge.daemon import rescue
 from nudge.errors import ChannelUnavailableError, ModelUnavailableError
 from nudge.instants import DAY, HOUR, MINUTE, Instant
 from nudge.model import ModelReply, ModelRequest
@@ -37,6 +40,7 @@ from nudge.reminders.service import Reminders
 from nudge.spending import agent_ledger, holds, ledger
 from nudge.spending.agent_ledger import AgentLedger
 from nudge.spending.governor import Spending
+from nudge.stores.salvage import Salvage
 from nudge.stores.sqlite import SqliteDatabase
 from tests.faults.faults import Kind
 from tests.faults.minds import FaultyModel
@@ -276,7 +280,7 @@ def any_number_is_critical(patch: pytest.MonkeyPatch) -> None:
 
 def nothing_is_said_aloud(patch: pytest.MonkeyPatch) -> None:
     """The word for silence is a word like any other, and what nobody can see is a text."""
-    for module in (facts_module, judgment, messages, reply, briefing_run):
+    for module in (facts_module, judgment, messages, conversation, briefing_run):
         for name in ("says_nothing", "is_blank"):
             if hasattr(module, name):
                 patch.setattr(module, name, lambda text: False)
@@ -295,6 +299,32 @@ def nothing_is_screened(patch: pytest.MonkeyPatch) -> None:
 
 def nothing_notices_spinning(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Pace, "spins", lambda self, timer: False)
+
+
+def nothing_is_salvaged(patch: pytest.MonkeyPatch) -> None:
+    """A damaged file is replaced by what the last copy has."""
+    salvage = rescue.salvage
+
+    def nothing(damaged: Path, target: Path) -> Salvage:
+        return salvage(Path(os.devnull), target)
+
+    patch.setattr(rescue, "salvage", nothing)
+
+
+def no_copy_fills_up(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(rescue, "fill_up", lambda *more: {})
+
+
+def nobody_is_told(patch: pytest.MonkeyPatch) -> None:
+    async def say_nothing(*more: Any) -> None:
+        return None
+
+    patch.setattr(rescue, "tell", say_nothing)
+
+
+def removed_is_gone(patch: pytest.MonkeyPatch) -> None:
+    """Nobody looks whether the file is still there."""
+    patch.setattr(SqliteDatabase, "_look_at_file", lambda self: None)
 
 
 def hostile(scenario: Scenario) -> Scenario:
@@ -406,6 +436,12 @@ NEW_SAFEGUARDS = [
         id="the fence of quotations",
     ),
     pytest.param(nothing_is_screened, (Kind.RESTART,), with_secrets, "secrets are kept nowhere", id="the screen"),
+    pytest.param(nothing_is_salvaged, (Kind.DAMAGED,), as_drawn, "what can be read goes on", id="the recovery of rows"),
+    pytest.param(no_copy_fills_up, (Kind.DAMAGED,), as_drawn, "what can be read goes on", id="the daily copy"),
+    pytest.param(
+        nobody_is_told, (Kind.DAMAGED,), as_drawn, "the person is told what is missing", id="the word about a recovery"
+    ),
+    pytest.param(removed_is_gone, (Kind.REMOVED,), as_drawn, "what can be read goes on", id="the look at the file"),
     pytest.param(nothing_notices_spinning, (Kind.SPIN,), as_drawn, "nothing spins", id="the guard against spinning"),
 ]
 

@@ -10,14 +10,17 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import wraps
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from nudge.attention.quiet import Person
 from nudge.coach.heartbeat import Rhythm
 from nudge.coach.polling import Polling
+from nudge.daemon import rescue
 from nudge.daemon.assemble import Daemon, Options, Ports
-from nudge.errors import StoreError, UsageError
+from nudge.errors import StoreError, StoreGoneError, UsageError
 from nudge.home.prices import load_prices
 from nudge.instants import MINUTE, SECOND, Instant, to_datetime
 from nudge.queue.firing import Firing, Handler, SpinningError
@@ -34,7 +37,8 @@ from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
 from tests.faults import scenario as scenarios
 from tests.faults.channel import Arrival, Attempt, FaultyChannel
-from tests.faults.faults import COUNTED, Fault, Kind
+from tests.faults.database_file import LIVES, DatabaseFile
+from tests.faults.faults import COUNTED, ON_FILE, Fault, Kind
 from tests.faults.invariants import Invariants, Violation
 from tests.faults.minds import FaultyConditions, FaultyModel
 from tests.faults.processes import CURRENT, Crash, Process, task_factory
@@ -109,6 +113,7 @@ class World:
     processes: int = 0
     lived: int = 0
     """How much virtual time passed, in microseconds."""
+    file: DatabaseFile | None = None
 
     def run(self) -> None:
         """Live it. What broke is in `violation`."""
@@ -117,7 +122,13 @@ class World:
         log.addHandler(errors)
         before, log.propagate = log.propagate, False
         try:
-            with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            memory = Path("/dev/shm")  # a file that need not survive this process
+            with (
+                TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder,
+                asyncio.Runner(loop_factory=VirtualLoop) as runner,
+            ):
+                if any(fault.kind in ON_FILE for fault in self.faults):
+                    self.file = DatabaseFile(Path(folder))
                 runner.run(self._live())
         finally:
             log.removeHandler(errors)
@@ -141,7 +152,7 @@ class World:
         loop.set_exception_handler(lambda loop, context: None)  # tasks of dead processes end as they may
         self._over = asyncio.Event()
         self.clock = VirtualClock(self.scenario.start)
-        self.database = SqliteDatabase.open(":memory:")
+        self.database = SqliteDatabase.open(str(self.file.path) if self.file else ":memory:")
         self.store = SqlStore(self.database)
         self.model = self._model() if self.scenario.paid else None
         self.invariants = Invariants(
@@ -161,13 +172,18 @@ class World:
         self._pending: dict[Kind, dict[int, Fault]] = {}
         self._written: set[str] = set()
         self._calm = asyncio.Event()
+        self._starting = asyncio.Lock()
+        self._living: set[Process] = set()
+        self._news = ""
         for fault in self.faults:
             self._pending.setdefault(fault.kind, {})[fault.at] = fault
         self._note_runs()
         await scenarios.prepare(self.scenario, self.store)
+        self._keep_file()
         self.database.probe = self._probe
         living = [asyncio.create_task(self._keep_running())]
         living += [asyncio.create_task(self._speak())]
+        living += [asyncio.create_task(self._copy_daily())]
         living += [asyncio.create_task(self._happen(fault)) for fault in self.faults if fault.kind not in COUNTED]
         try:
             await self._wait(self.scenario.lasts)
@@ -221,6 +237,8 @@ class World:
             await self._run(process)
             down, self._down = self._down, SECOND
             await self.clock.wait(self._calm, down / SECOND)  # when the calm begins, somebody has come to look
+            async with self._starting:  # nobody starts while the file is being recovered
+                pass
             if process.dead:
                 await self.store.lanes.release_owner(process.owner)  # as the next daemon of the same home does
 
@@ -240,15 +258,21 @@ class World:
         def poll(daemon: Daemon) -> Polling:
             return Polling(self.channel, daemon.coach, self.clock, AGENT)
 
-        def started() -> None:
+        async def started() -> None:
             self._look(lambda: self.invariants.started(process.home))
+            if self._news:
+                await rescue.tell(self.store, AGENT, self._news, self.clock.now())
+                self._news = ""
 
+        async with self._starting:  # nobody starts while the file is being recovered
+            self._living.add(process)
         reset = CURRENT.set(process)
         try:
             task = asyncio.get_running_loop().create_task(process.run(make, started, poll))
         finally:
             CURRENT.reset(reset)
         await process.ended.wait()
+        self._living.discard(process)
         await asyncio.gather(task, return_exceptions=True)
         if not process.dead and not task.cancelled() and task.exception() is not None:
             error = task.exception()
@@ -372,6 +396,8 @@ class World:
                     self.channel.say(f"one more thing {number}")
             case Kind.SPIN:
                 await self._by_command(lambda: self.store.timers.set(Timer.at(AGENT, "spin", "spin", self.clock.now())))
+            case Kind.DAMAGED | Kind.REMOVED | Kind.REPLACED:
+                await self._spoil(fault)
 
     async def _by_command(self, write: Callable[[], Awaitable[object]]) -> None:
         """Another process on the same store writes, and then pokes the daemon. A full disk refuses it."""
@@ -410,6 +436,65 @@ class World:
             await asyncio.sleep(fault.length / SECOND)
         finally:
             connection.execute("PRAGMA max_page_count = 1000000")
+
+    def _keep_file(self) -> None:
+        """As the daemon's keeper does: a removed file is written again, a replaced one is left."""
+
+        def put_back() -> None:
+            self.trace("the database was written again")
+            self.invariants.connection = self.database._connection
+
+        def trouble(error: StoreError) -> None:
+            for process in self._living:
+                process.die()
+
+        self.database.keeps = True
+        self.database.on_put_back = put_back
+        self.database.on_trouble = trouble
+
+    async def _copy_daily(self) -> None:
+        while self.file is not None:
+            if not self.database._is_gone():
+                self.file.copy(self.clock.now())
+            await asyncio.sleep(3600)
+
+    async def _spoil(self, fault: Fault) -> None:
+        """Something happens to the file, and the next daemon begins with what it finds there."""
+        assert self.file is not None
+        random, trouble = Random(f"{self.seed}:{fault.at}"), None
+        async with self._starting:
+            running = bool(self._living)
+            if fault.kind is Kind.REMOVED and running:
+                self.file.remove(log_too=fault.chance)
+                await asyncio.sleep(2 * LONGEST_WAIT)
+            elif fault.kind is Kind.REPLACED:
+                must_go_on = self.file.replace()
+                await asyncio.sleep(2 * LONGEST_WAIT if running else 0)
+                trouble = StoreGoneError("The file was replaced.")
+                if running and self._living:
+                    self.fail(Violation("a replaced file is noticed", "the daemon goes on", self.clock.now()))
+            self._down = fault.length
+            for process in list(self._living):
+                process.die()
+                await process.ended.wait()
+            while self.database._open is not None or self.database._group is not None:
+                await asyncio.sleep(0)
+            before = {row["id"] for row in self.database._connection.execute(LIVES)}
+            if fault.kind is Kind.DAMAGED:
+                must_go_on = self.file.damage(self.database, random)
+            elif trouble is not None:
+                self.database.leave(self.file.folder / f"left-{fault.at}")
+            else:
+                must_go_on = before
+            self.database._connection.close()
+            if self.database._readers is not None:
+                self.database._readers.close()
+            fresh, news = await self.file.open(self.clock.now(), trouble)
+            for name in ("_connection", "_readers", "_identity", "_log_identity"):
+                setattr(self.database, name, getattr(fresh, name))
+            self._news = news or self._news
+            self.trace(f"{len(must_go_on)} of {len(before)} reminders must go on; {news or 'nothing is missing'}")
+            self._look(lambda: self.invariants.opened(self.database._connection, before, must_go_on, news))
 
     async def _second(self, fault: Fault) -> None:
         process = self._process(f"home-{self.processes}")

@@ -18,7 +18,7 @@ from nudge.home.create import make_home
 from nudge.home.decision_log import DecisionFile
 from nudge.home.documents import HomeDocuments
 from nudge.home.folder import Home
-from nudge.home.private_files import exposure, make_folder, read_trusted, replace_file, write_new
+from nudge.home.private_files import exposure, make_folder, read_trusted, replace_file, state_of, write_new
 from nudge.home.roles import load_role
 from nudge.home.routines import read_routine
 from nudge.stores.open import open_store
@@ -123,6 +123,26 @@ def test_who_can_write(trusted: Path, what: str, mode: int, refused: bool) -> No
     with pytest.raises(ConfigError, match=f"{exposed} can be changed by other users .mode {mode:04o}.") as caught:
         read_trusted(trusted, folders=2)
     assert f"chmod go-w {exposed}" in str(caught.value.next_step)
+
+
+@pytest.mark.parametrize("change", ["write", "replace", "file", "inner", "outer", "remove", "link"])
+def test_whatever_makes_a_difference_changes_the_state_of_a_file(trusted: Path, change: str) -> None:
+    before = state_of(trusted, folders=2)
+    assert before is not None
+    assert state_of(trusted, folders=2) == before
+    match change:
+        case "write":
+            trusted.write_text("another text")
+        case "replace":
+            replace_file(trusted, b"txet")
+        case "remove":
+            trusted.unlink()
+        case "link":
+            trusted.rename(trusted.with_name("other"))
+            trusted.symlink_to(trusted.with_name("other"))
+        case _:
+            {"file": trusted, "inner": trusted.parent, "outer": trusted.parent.parent}[change].chmod(0o757)
+    assert state_of(trusted, folders=2) != before
 
 
 @pytest.mark.parametrize(

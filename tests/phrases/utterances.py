@@ -343,7 +343,7 @@ remind me to thank ann for monday's dinner tomorrow at 9am | thank ann for monda
 remind me about friday's meeting tomorrow at 4pm | friday's meeting | 2026-02-19 16:00
 remind me to prepare for the 3pm call in an hour | prepare for the 3pm call | 2026-02-18 13:00
 remind me to call bob after the meeting | ? When?
-remind me when i get home to feed the cat | ? When?
+remind me when i get home to feed the cat | ? What time is “when i get home”?
 remind me asap to call the bank | ? When?
 remind me to buy milk on my way home at 5:30 this evening | buy milk on my way home | 2026-02-18 17:30
 remind me sunday night at 8 to iron shirts | iron shirts | 2026-02-22 20:00

@@ -89,6 +89,26 @@ def test_timers_that_are_due_together_are_settled_together_and_in_order(in_store
     in_store(scenario)
 
 
+def test_a_batch_of_slow_firings_ends_early_so_that_others_get_their_turn(in_store: InStore) -> None:
+    @batched
+    async def slow(firing: Firing) -> None:
+        clocks[0].jump(SECOND // 100)
+        await note(firing)
+
+    clocks: list[VirtualClock] = []
+
+    async def scenario(clock: VirtualClock, store: SqlStore) -> None:
+        clocks[:] = [clock]
+        await store.agents.add(Agent("coach", "coach", NOON))
+        await store.timers.set_many(timer(f"t{n:02}", n, kind="slow") for n in range(30))
+        commits = Commits(store)
+        await run_for(store, clock, {"slow": slow})
+        assert await fired(store) == [f"t{n:02}" for n in range(30)]
+        assert commits.count >= 30 // 3  # three of them take longer than a batch may
+
+    in_store(scenario)
+
+
 def test_one_that_fails_is_retried_and_disturbs_nobody(in_store: InStore) -> None:
     @batched
     async def picky(firing: Firing) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from nudge.coach.conversation import STILL_WAITING
 from nudge.home.prices import load_prices
 from nudge.models.anthropic import AnthropicModel
 from nudge.models.openai import OpenAIModel
@@ -99,7 +100,8 @@ def ask(service: Service, faults: list[Fault], *, daily: int = 5_000_000, reply:
 
         async def scenario(life: Life) -> Seen:
             model.clock = life.clock
-            said = [*await life.say("What do you think about Kant?"), *await life.passes(minutes=minutes)]
+            heard = [*await life.say("What do you think about Kant?"), *await life.passes(minutes=minutes)]
+            said = [text for text in heard if text != STILL_WAITING]
             status = await life.daemon.spending.state("coach", life.now)
             prices = load_prices()
             billed = sum(prices.cost(one.model, one.usage) for one in fake.bill)

@@ -117,7 +117,9 @@ _ROWS: tuple[tuple[RestraintKind, int | None, tuple[str, ...]], ...] = (
         "don't|dont {v} -|to -|me now|right -|now", "i need -|some quiet|peace|silence|space",
     )),
     (RestraintKind.BUSY, BUSY_FOR, (
-        "not now", "no not now", "not right now", "not a good time", "bad time",
+        "not now", "no not now", "-|i can't|cannot -|do -|it|that|this right now", "-|i'm napping|sleeping",
+        "-|i'm|gonna|going -|gonna|going|to -|to take|taking|have|having a -|quick|short|little nap|break|shower|bath",
+        "-|i'm on a -|quick|short|little break|walk|run|ride", "not right now", "not a good time", "bad time",
         "-|i'm {a} "
             "busy|occupied|focusing|focussing|concentrating|driving|working|studying|teaching|swamped|cooking|running "
             "-|right|at|now|and|with -|now|the|work|it -|moment",
@@ -159,6 +161,8 @@ _OWN_ENDS = (
     (RestraintKind.LEFT_ALONE, "-|i need|want {length} of -|some|total peace|quiet|silence|rest"),
     (RestraintKind.LEFT_ALONE, "no -|more messages|pings|nudges|interruptions -|for -|the -|next|about {length}"),
     (RestraintKind.LEFT_ALONE, "no -|more messages|pings|nudges -|for -|the -|rest -|of today"),
+    (RestraintKind.LEFT_ALONE, "-|i'm -|going|away on holiday|vacation|leave until|till|til {until}"),
+    (RestraintKind.LEFT_ALONE, "-|i'm -|going away|off|travelling|traveling until|till|til {until}"),
     (RestraintKind.BUSY, "i have -|got a meeting|call|class|lecture until|till {until}"),
 )  # fmt: skip
 
@@ -390,7 +394,7 @@ _ALONE = re.compile(
 
 _IN_PART = re.compile(
     r"^ (?:about|(?:that|this|too) (?:much|often)|every|when(?:ever)?|if|during|after|before|in the|on"
-    r"|at(?! least))\b"
+    r"|at(?! least)|tomorrow|this weekend|over the weekend|next)\b"
 )
 """Not about this, or not then: a preference, not a request for silence now."""
 
@@ -450,7 +454,7 @@ class Requests:
                 return heard if until <= (said_at if now is None else now) else replace(heard, delayed_until=until)
 
     def quiet(self, until: Instant | None) -> Requests:
-        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone" alike."""
+        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone"."""
         if until is None:
             return Requests(delayed_until=self.delayed_until)
         return replace(self, quiet_until=until)

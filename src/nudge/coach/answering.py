@@ -51,6 +51,8 @@ PERSON_WAITS = 10.0
 """Seconds that a person waits for money which other calls hold. Then the rules answer."""
 
 JUDGMENT_TOKENS = 400
+LEAST_ANSWER = 250
+"""A person rather gets an answer of so many tokens, where the money covers no more, than none."""
 MOST_ROUNDS = 6
 """So often a model is asked for one message: five times it may call tools, then it answers."""
 _SLACK = MINUTE
@@ -92,6 +94,7 @@ class Spender(Protocol):
         now: Instant,
         *,
         model: Model | None = None,
+        min_tokens: int | None = None,
         patience: float | None = None,
         words: Words | None = None,
     ) -> ModelReply:
@@ -196,7 +199,8 @@ class Answering:
         try:
             _respect_rest(outage, now)
             patience = PERSON_WAITS if waited_for else None
-            call = partial(self._spender.call, agent, model=model, patience=patience, words=words)
+            least = LEAST_ANSWER if waited_for else None
+            call = partial(self._spender.call, agent, model=model, patience=patience, words=words, min_tokens=least)
             reply = await self._with_tools(call, ask(), now, use)
         except (StoreError, LostLeaseError):
             raise

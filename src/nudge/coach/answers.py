@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from hashlib import sha256
 from typing import Any, Final
@@ -20,12 +20,23 @@ from nudge.coach.memory import COMMITMENTS, GOES_BY, PREFERENCES, same
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import HOUR, from_local, local_date, to_datetime
-from nudge.phrases import understand
+from nudge.phrases import Understood, understand
 from nudge.reminders.text import time_in_words
 from nudge.text import short
 
 Answer = tuple[str, list[dict[str, Any]]]
 """What is said, and the actions taken. What an action did is said by whoever carries it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a message means: the name of an intent ("" if none fits), what is said, and the actions taken. What an
+    action did is said by whoever carries it out."""
+
+    intent: str
+    said: str = ""
+    actions: tuple[dict[str, Any], ...] = ()
+
 
 WISH = "wish"
 """The action of a wish that the store is needed for."""
@@ -49,6 +60,11 @@ def pick(options: tuple[str, ...], day: date, about: str = "") -> str:
 def as_action(wish: Wish) -> dict[str, Any]:
     """A wish that the store is needed for. Whoever settles the turn carries it out (`nudge.coach.wishes`)."""
     return {"action": WISH, **wish.to_json()}
+
+
+def added(facts: CoachFacts, text: str, when: Understood) -> Meant:
+    again = when.said_again(facts.targets.zone)
+    return Meant("remind", when.taken, ({"action": "add_reminder", "text": text, "when": again},))
 
 
 def _not_about(facts: CoachFacts, wish: Wish) -> Answer:
@@ -99,8 +115,9 @@ def tick(facts: CoachFacts, wish: Wish) -> Answer:
 
 def _done_something(facts: CoachFacts, wish: Wish) -> Answer:
     """ "Done" alone: the reminder that came last, if it has no answer yet; otherwise the first task."""
-    if wish.id or facts.talk.came:
-        return "", [as_action(replace(wish, id=wish.id or facts.talk.came))]
+    last = facts.talk.subject if "it" in wish.slots and facts.talk.last is not None else ""
+    if wish.id or facts.talk.came or last:
+        return "", [as_action(replace(wish, id=wish.id or facts.talk.came or last))]
     if not facts.goals.open_today:
         return "Nothing is open on Today's list. Enjoy that.", []
     return tick(facts, replace(wish, line=(TODAY, facts.goals.open_today[0].text)))
@@ -152,6 +169,8 @@ def _name_of(facts: CoachFacts) -> str:
 def _target(facts: CoachFacts, wish: Wish) -> Answer:
     """Bedtime, the beginning of the day, quiet hours, the zone or the day of the review."""
     value = _SPAN.sub("-", _HALF_DAY.sub(_by_24_hours, wish.slots["value"]))
+    if re.fullmatch(r"(?:at )?\d{1,2}", value):  # "I get up at 6"
+        value = _usual_hour(int(value.removeprefix("at ")), FIELDS[wish.slots["field"].casefold()])
     if not re.search(r"\d|/|UTC", value, re.IGNORECASE):  # a time of day in words
         try:
             said = understand(value, facts.now, facts.targets.zone)
@@ -160,6 +179,13 @@ def _target(facts: CoachFacts, wish: Wish) -> Answer:
         value = f"{to_datetime(said.first, facts.targets.zone):%H:%M}"
     line = f"{FIELDS[wish.slots['field'].casefold()]}: {value}"
     return "", [{"action": "update_goals", "section": TARGETS_SECTION, "lines": [line]}]
+
+
+def _usual_hour(hour: int, field: str) -> str:
+    """The hour of a bare number: people get up before noon, and go to bed in the evening or in the night."""
+    if field == "bedtime_target" and 7 <= hour <= 12:
+        hour = (hour + 12) % 24
+    return f"{hour:02}:00"
 
 
 _SPAN = re.compile(r"\s+(?:to|until|till)\s+", re.IGNORECASE)
@@ -241,7 +267,15 @@ def _on_day(facts: CoachFacts, wish: Wish) -> Answer:
     day = local_date(first, facts.targets.zone)
     if day == facts.today:
         return _today(facts, wish)
-    return _coming(facts, day) or f"Nothing from me on {day:%A} yet.", []
+    return "", [as_action(replace(wish, slots={"day": day.isoformat()}))]
+
+
+def _date_of(facts: CoachFacts, wish: Wish) -> Answer:
+    try:
+        at = to_datetime(understand(wish.slots["when"], facts.now, facts.targets.zone).first, facts.targets.zone)
+    except InvalidPhraseError:
+        return "Which day do you mean?", []
+    return f"That's {at:%A}, {at.day} {at:%B %Y}.", []
 
 
 def _next_message(facts: CoachFacts, wish: Wish) -> Answer:
@@ -313,6 +347,19 @@ ANSWERS: Final[dict[str, Callable[[CoachFacts, Wish], Answer]]] = {
     "who": _say(
         "I'm nudge, your coach: a program, not a person. I remind you, keep your lists and know when to be quiet."
     ),
+    "privacy": _say(
+        "What you write stays in the files and the database on the machine I run on, and with the chat app you use. "
+        "I answer by rules here; if a language model is set up, it reads our talk too. “what do you know about me?” "
+        "shows what I noted."
+    ),
+    "fewer": _say(
+        "Sorry, that's annoying. Want quiet for today? Say “quiet today”. “don't message me about …” stops one "
+        "subject, and “leave me alone” stops everything."
+    ),
+    "quiet-later": _say(
+        "I can't plan quiet ahead yet. Tell me “quiet until monday” when it starts, and I'll stick to it."
+    ),
+    "date-of": _date_of,
     "time": _say("It's {time} ({timezone})."),
     "day": _say("It's {day}."),
     "bedtime": _say("Your bedtime is {bedtime_target}. “set my bedtime to …” changes it."),

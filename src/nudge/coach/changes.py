@@ -207,7 +207,12 @@ class Changes:
         await self._writes.plan(agent, edits, now)
         effective = [action for action in done if action not in unchanged]
         targets = self._documents.targets(agent)
-        what = " ".join(confirm(action, whole_seconds(now), targets) for action in effective)
+        what = " ".join(
+            f"the reminder “{short(action.text)}”."
+            if isinstance(action, AddReminder)
+            else confirm(action, whole_seconds(now), targets)
+            for action in effective
+        )
         noted = tuple((one.section, one.add) for one in effective if isinstance(one, UpdateMemory) and one.add)
         await self.remember(
             agent, Change(what, edits, tuple(reminders), requests, said, noted, earlier=tuple(earlier_ones))

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Final
 
 from nudge.coach.actions import Action, UpdateGoals, UpdateMemory
-from nudge.coach.goals import MOST_GOALS, QUARTER, Goals
+from nudge.coach.goals import COMMITMENTS, MOST_GOALS, QUARTER, Goals
 from nudge.coach.memory import GOES_BY, PREFERENCES
 from nudge.coach.own_words import yes_or_no
 from nudge.coach.targets import SECTION as TARGETS_SECTION
@@ -30,6 +30,8 @@ KIND: Final = "first-talk"
 PATIENCE: Final = DAY
 """A question that nobody answered for so long is not open any more."""
 LONGEST_NAME: Final = 40
+_SLEEP: Final = "Sleep: In bed by"
+"""How the template's commitment begins that says the same as the targets."""
 
 
 class Ask(StrEnum):
@@ -330,6 +332,10 @@ def changes(values: Mapping[str, str], answers: Mapping[str, str], targets: Targ
         lines.append(f"wake_target: {values['wake']}")
         if bedtime := {**answers, **values}.get("bedtime"):
             lines.append(f"quiet_hours: {quiet_hours(bedtime, values['wake'])}")
+            night = f"{_SLEEP} {bedtime}, awake by {values['wake']}"
+            promised = tuple(night if line.startswith(_SLEEP) else line for line in goals.commitments)
+            if promised != goals.commitments:
+                made.append(UpdateGoals(COMMITMENTS, promised))
     if lines:
         made.append(UpdateGoals(TARGETS_SECTION, tuple(lines)))
     if "goal" in values:

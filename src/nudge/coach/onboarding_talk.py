@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from nudge.attention.restraint import recognise
 from nudge.coach.changes import Changes
+from nudge.coach.context import open_question
 from nudge.coach.conversation import Heard as Message
 from nudge.coach.fact_reader import FactReader
 from nudge.coach.intents.reading import Talk, is_small_talk
@@ -33,7 +34,6 @@ from nudge.coach.onboarding import (
 from nudge.coach.own_words import QUESTION
 from nudge.coach.person_documents import PersonDocuments
 from nudge.coach.rules import in_trouble
-from nudge.coach.small_talk import open_question
 from nudge.coach.store import CoachStore, Saying
 from nudge.coach.targets import Targets
 from nudge.instants import Instant, to_datetime

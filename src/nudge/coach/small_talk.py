@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Final
-from zoneinfo import ZoneInfo
 
 from nudge.attention.restraint import RestraintKind, recognise
-from nudge.coach.answers import ANSWERS, Answer, as_action, pick, tick
+from nudge.coach.answers import ANSWERS, Answer, Meant, added, as_action, pick, tick
+from nudge.coach.context import answer_to_question, answer_to_wish, correction, renamed
 from nudge.coach.documents import one_line
-from nudge.coach.facts import CoachFacts, Turn
+from nudge.coach.facts import CoachFacts
 from nudge.coach.goals import QUARTER, TODAY, WEEK, Goal
 from nudge.coach.intents.intent import Rank
-from nudge.coach.intents.reading import DONE, Known, Wish, is_time, named, plain_talk, read, small_talk
+from nudge.coach.intents.reading import DONE, Known, plain_talk, read, small_talk
 from nudge.coach.intents.talk import FINE, NOT_MINE
+from nudge.coach.offers import offered
 from nudge.coach.targets import SECTION as TARGETS_SECTION
 from nudge.durations import format_duration
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import Instant, local_date, whole_seconds
-from nudge.phrases import Understood, asks_for_reminder, read_answer, read_wish
+from nudge.instants import Instant, local_date
+from nudge.phrases import Understood, asks_for_reminder, read_wish, times_in
 from nudge.phrases.asking import Force, asking_at_start
 from nudge.phrases.places import zone_of_place
-from nudge.phrases.wording import Table, content
 from nudge.reminders.text import time_in_words
 
 _SIGNS: Final = frozenset(("👍", "👌", "🙏", "❤️", "😊", "🙂", "✅"))
@@ -51,16 +51,6 @@ BUSY_MONEY = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Meant:
-    """What a message means: the name of an intent ("" if none fits), what is said, and the actions taken. What an
-    action did is said by whoever carries it out."""
-
-    intent: str
-    said: str = ""
-    actions: tuple[dict[str, Any], ...] = ()
-
-
 def chat(facts: CoachFacts) -> Answer:
     """The answer to the person's words."""
     meant = understood(facts)
@@ -79,8 +69,8 @@ def understood(facts: CoachFacts) -> Meant:
         words = "done"
     if words in _SIGNS:
         return Meant("fine", pick(FINE, facts.today, words))
-    in_context = (_answer_to_wish, _answer_to_question, _correction)
-    for rule in (*in_context, _two_reminders, _one, _several, _renamed, _reminder):
+    in_context = (answer_to_wish, answer_to_question, correction)
+    for rule in (*in_context, _two_reminders, _one, _several, renamed, _reminder, offered):
         meant = rule(facts, words)
         if meant is not None:
             return (_several(facts, words) or meant) if _is_doubtful(meant) else meant
@@ -111,6 +101,8 @@ _ASIDES: Final = frozenset(
 
 def _one(facts: CoachFacts, words: str) -> Meant | None:
     """A message with one wish in it."""
+    if facts.talk.came and (again := _wish(facts, words)) is not None and again.intent == "again":
+        return again
     if (plain := plain_talk(words)) is not None and plain.says is not NOT_MINE:
         return Meant(plain.name, pick(plain.says, facts.today, words))
     for rule in (_whole_reminder, _wish, _elsewhere, _asked_reminder, _noted, _restrained, _small_talk):
@@ -133,11 +125,8 @@ def _whole_reminder(facts: CoachFacts, words: str) -> Meant | None:
 
 
 def _complete(facts: CoachFacts, words: str) -> Meant | None:
-    try:
-        wish = read_wish(words, facts.now, facts.targets.zone)
-    except InvalidPhraseError:
-        return None
-    return None if wish is None else _added(facts, *wish)
+    wish = _whole(facts, words)
+    return None if wish is None else added(facts, *wish)
 
 
 def _wish(facts: CoachFacts, words: str, rank: Rank = Rank.WISH) -> Meant | None:
@@ -272,116 +261,33 @@ def _two_reminders(facts: CoachFacts, words: str) -> Meant | None:
     if asking is None or asking.force is not Force.CLEAR:
         return None
     zone = facts.targets.zone
-    for between in re.finditer(r",? and (?:also )?(?:remind me )?(?:to )?", words, re.IGNORECASE):
-        first, second = words[: between.start()], f"remind me to {words[between.end() :]}"
-        one, other = _complete(facts, first), _complete(facts, second)
-        if one is None or other is None:
+    for between in _AND_THEN.finditer(words):
+        first, rest = _whole(facts, words[: between.start()]), words[between.end() :]
+        if first is None or not times_in(rest, facts.now, zone):
             continue
-        times = [read_wish(part, facts.now, zone) for part in (first, second)]
-        days = [local_date(when.first, zone) for _, when in filter(None, times)]
-        if days[0] != days[1] or days[0] == facts.today:  # "friday at 5 call bob and at 6 buy bread" is not said fully
+        if first[1].once is None:
+            return Meant("remind", "These are two. Could you send me one at a time?")
+        day = local_date(first[1].first, zone)  # "friday at 5 call bob and at 6 buy bread": both on friday
+        seconds = (f"remind me {day} {rest}", f"remind me to {rest} {day}", f"remind me {rest}", f"remind me to {rest}")
+        second = next((found for said in seconds if (found := _whole(facts, said)) is not None), None)
+        if second is not None:
+            one, other = added(facts, *first), added(facts, *second)
             return Meant("remind", "\n".join(filter(None, (one.said, other.said))), (*one.actions, *other.actions))
     return None
 
 
-def _does(wish: Wish, intent: str = "") -> Meant:
-    return Meant(intent or wish.name, actions=(as_action(wish),))
+_AND_THEN: Final = re.compile(
+    r"(?:,|;|\.)?\s+(?:and|then|and then|also)\s+(?:also\s+|then\s+)*(?:remind me\s+)?(?:to\s+)?|\s*[;]\s*",
+    re.IGNORECASE,
+)
 
 
-def _answer_to_wish(facts: CoachFacts, words: str) -> Meant | None:
-    """What the coach asked about a wish, answered: which reminder, what time, yes or no. None if this is no answer."""
-    talk, asked = facts.talk, facts.talk.asked
-    if asked is None:
+def _whole(facts: CoachFacts, words: str) -> tuple[str, Understood] | None:
+    """A reminder that leaves nothing to ask."""
+    try:
+        return read_wish(words, facts.now, facts.targets.zone)
+    except InvalidPhraseError:
         return None
-    if words.casefold().rstrip("?! ") in _NEVER_MIND:
-        return Meant("fine", "Okay, I've left it as it was.")
-    slots = {name: value for name, value in asked.slots.items() if name not in ("ask", "several")}
-    if talk.missing == "yes":
-        return _does(replace(asked, slots=slots | {"yes": "1"})) if _YES.fullmatch(words) else None
-    if talk.missing == "which":
-        found = named(words, talk.reminders)
-        return _does(replace(asked, id=found[0].place, slots=slots)) if len(found) == 1 else None
-    for said in (words, f"{slots.get('when', '')} {words}".strip()):
-        if is_time(said, facts.now, facts.targets.zone):
-            return _does(replace(asked, slots=slots | {"when": said}))
-    return None
-
-
-_YES = re.compile(r"(?:y|yes|yep|yeah|yup|sure|yes,? please|please do|do it|go ahead|all of them)[.! ]*", re.I)
-_TAKE_BACK: Final = Table(
-    (None, row)
-    for row in (
-        "not that -|one", "no -|not that -|one", "never mind -|that", "nevermind", "nvm", "forget it|that", "no",
-        "nope", "wrong", "wrong one",
-        "that is|was wrong", "no -|that is not what i meant", "not what i meant", "i changed my mind", "don't",
-        "do not", "no don't", "actually don't|no|not", "actually never mind", "on second thought|thoughts no|don't",
-    )
-)  # fmt: skip
-_INSTEAD: Final = Table(
-    (marked, row)
-    for marked, rows in (
-        (True, (
-            "-|no|nope|wait|oh|ah -|wait|sorry|actually i meant|mean {rest}",
-            "-|no|nope|wait|oh|ah -|wait|sorry|actually make it|that {rest}",
-            "no|nope|oh|hm|oops|sorry -|no|oh wait|sorry|actually|oops {rest} is|would|sounds -|be better",
-            "no|nope|oh|hm|oops|sorry -|no|oh wait|sorry|actually|oops {rest}",
-            "-|no -|it it|that is|was|should -|be {rest}", "-|no i said|wrote {rest}",
-            "-|no {rest} is|would|sounds -|be better", "{rest} not {old}",
-            "no|nope|wait|oops|sorry -|sorry|actually {rest}", "actually|rather -|make|on|at -|it|that {rest}",
-            "{rest} sorry|rather|instead|actually",
-            "{rest} i mean|meant", "not that -|one -|but {rest}", "not {old} -|but {rest}",
-            "-|no it should be -|at|on|to {rest}",
-        )),
-        (False, ("{rest}",)),
-    )
-    for row in rows
-)  # fmt: skip
-_COMMA = re.compile(r"(?:no|nope|wait|oh|ah|oops)(?: wait| sorry)?,|.*\bi mean|\*|.*\*$", re.IGNORECASE)
-
-
-def _correction(facts: CoachFacts, words: str) -> Meant | None:
-    """A message that puts right what the one before it did: "no, I meant tuesday", "not that one, call Mum"."""
-    talk, last = facts.talk, facts.talk.last
-    if last is None:
-        return None
-    if any(not found.slip for _, found in _TAKE_BACK.read(words)):
-        return _does(Wish("undo"))
-    for marked, rest in _corrected(facts, words):
-        if last.name in _TIMED and talk.subject and is_time(rest, facts.now, facts.targets.zone):
-            return _does(Wish("move", {"when": rest}, talk.subject), "correct")
-        others = named(rest, [one for one in talk.reminders if one.place != last.id])
-        if marked and last.name in _ON_ONE and len(others) == 1:
-            return _does(Wish("instead", dict(last.slots) | {"name": last.name}, others[0].place), "correct")
-    return None
-
-
-def _renamed(facts: CoachFacts, words: str) -> Meant | None:
-    """Another text for the reminder that was just set: "no, call Rob"."""
-    talk, last = facts.talk, facts.talk.last
-    if last is None or last.name != "set" or not talk.subject or not _COMMA.match(words):
-        return None
-    old = next((one.text for one in talk.reminders if one.place == talk.subject), "").split()
-    for marked, rest in _corrected(facts, words):
-        if marked and content(rest) and not asks_for_reminder(rest):
-            if len(rest.split()) == 1 and len(old) > 1:  # "I meant rob": the last word was wrong
-                rest = " ".join((*old[:-1], rest))
-            return _does(Wish("rename", {"text": rest}, talk.subject), "correct")
-    return None
-
-
-def _corrected(facts: CoachFacts, words: str) -> Iterator[tuple[bool, str]]:
-    """What a correction puts in place of what was said, and whether it says that it is one."""
-    last = facts.talk.last
-    if words.startswith("*") or words.endswith("*"):  # how people mark a word put right
-        yield True, words.strip("* ")
-    for marked, found in _INSTEAD.read(words):
-        wrong = content(found.slots.get("old", "")) - content("" if last is None else last.slots.get("said", ""))
-        if not found.slip and not wrong:
-            yield marked, found.slots["rest"]
-
-
-_TIMED = frozenset(("set", "move", "later", "earlier", "again", "rename"))
-_ON_ONE = frozenset(("cancel", "move", "later", "earlier", "done", "skip"))
 
 
 def _lost(facts: CoachFacts, about: str) -> str:
@@ -433,74 +339,4 @@ def _reminder(facts: CoachFacts, words: str) -> Meant | None:
         return _restrained(facts, words) or Meant("remind", unclear.question)
     except InvalidPhraseError as error:
         return _restrained(facts, words) or Meant("remind", str(error))
-    return None if wish is None else _added(facts, *wish)
-
-
-def _added(facts: CoachFacts, text: str, when: Understood) -> Meant:
-    again = when.said_again(facts.targets.zone)
-    return Meant("remind", when.taken, ({"action": "add_reminder", "text": text, "when": again},))
-
-
-def _answer_to_question(facts: CoachFacts, words: str) -> Meant | None:
-    """The reminder that was asked about, finished by this message; None if none was, or this is no answer."""
-    asked = open_question(facts.turns, facts.targets.zone)
-    if not asked:
-        return None
-    if words.casefold().rstrip("?! ") in _NEVER_MIND:
-        return Meant("fine", "Okay, no reminder.")
-    sentences = [*(turn.text for turn in asked), words]
-    try:
-        wish = read_answer(sentences, facts.now, facts.targets.zone, asked_at=whole_seconds(asked[0].at))
-    except UnclearPhraseError as unclear:
-        return Meant("remind", unclear.question)
-    return None if wish is None else _added(facts, *wish)
-
-
-_NEVER_MIND = frozenset(
-    ("never mind", "nevermind", "nvm", "forget it", "forget about it", "no", "nothing", "cancel", "stop")
-)
-_MOST_ANSWERS = 4
-"""Messages back in which a question about a reminder is looked for; nobody is asked more often about one."""
-
-
-def open_question(turns: tuple[Turn, ...], zone: ZoneInfo) -> tuple[Turn, ...]:
-    """The sentence about which the coach asked last, and the answers to it so far; nothing if no question is open.
-
-    The conversation itself is the memory: a sentence is read again, and if the coach then asked just what it raises,
-    the next message is the answer.
-    """
-    said = [number for number, turn in enumerate(turns) if turn.role == "user"][-_MOST_ANSWERS:]
-    if not said or not any(turn.text.endswith("?") for turn in turns[said[-1] + 1 :]):
-        return ()
-    for first in range(len(said)):
-        chain = tuple(turns[number] for number in said[first:])
-        if not any(turn.forwarded for turn in chain) and all(
-            _raised(chain[: length + 1], zone) in _replies(turns, number) for length, number in enumerate(said[first:])
-        ):
-            return chain
-    return ()
-
-
-def _replies(turns: tuple[Turn, ...], number: int) -> set[str]:
-    """What the coach said after this turn and before the person's next."""
-    found: set[str] = set()
-    for turn in turns[number + 1 :]:
-        if turn.role == "user":
-            break
-        found.add(turn.text)
-    return found
-
-
-def _raised(chain: tuple[Turn, ...], zone: ZoneInfo) -> str | None:
-    """The question that these sentences raise."""
-    at = whole_seconds(chain[0].at)
-    try:
-        if len(chain) == 1:
-            read_wish(chain[0].text, at, zone)
-        else:
-            read_answer([turn.text for turn in chain], at, zone, asked_at=at)
-    except UnclearPhraseError as unclear:
-        return unclear.question
-    except InvalidPhraseError:
-        return None
-    return None
+    return None if wish is None else added(facts, *wish)

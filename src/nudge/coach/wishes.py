@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import time, tzinfo
+from datetime import date, time, timedelta, tzinfo
 from typing import TYPE_CHECKING, Final
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from nudge.attention.preamble import ping_status
 from nudge.coach.actions import LONGEST_SNOOZE
 from nudge.coach.changes import Change
 from nudge.coach.intents.reading import TALK, Known, Talk, Wish
+from nudge.coach.offers import question
 from nudge.coach.review import REVIEW
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import MINUTE, Instant, local_date, start_of_day, to_datetime, whole_seconds
@@ -27,6 +28,7 @@ from nudge.reminders.service import Timed
 from nudge.reminders.text import time_in_words
 from nudge.reminders.timing import schedule_from
 from nudge.schedules import At
+from nudge.schedules.schedule import occurrences
 from nudge.text import short
 
 if TYPE_CHECKING:
@@ -331,7 +333,8 @@ async def why(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     if silent or not rows:
         held = [row for row in rows if row.result.value in ("suppressed", "deferred", "skipped", "missed")][:3]
         lines = [await _decision(coach, row, now, zone) for row in held]
-        return "\n".join(["There was nothing worth interrupting you for.", *lines])
+        wrote = "There was nothing worth interrupting you for." if silent else "I haven't written to you unasked yet."
+        return "\n".join([wrote, *lines])
     spoken = [row for row in rows if row.result.value in ("fired", "fired-late")]
     return await _decision(coach, (spoken or rows)[0], now, zone)
 
@@ -385,7 +388,43 @@ async def status(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
     return f"{who}\n\n{await full(coach, Asked(asking.agent, '', asking.now, asking.now))}"
 
 
+async def offer(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
+    """Something that may be wished for: it is asked about first."""
+    when, now = "", asking.now
+    if "when" in wish.slots:
+        zone = coach.documents.targets(asking.agent).zone
+        said = understand(wish.slots["when"], whole_seconds(now), zone)  # raises if it lacks a word
+        when = said.echo(now, zone) if said.once is None else time_in_words(said.first, now, zone)
+        wish = replace(wish, slots={**wish.slots, "when": said.said_again(zone)})  # "in 10 minutes" from now, not later
+    await remember(coach, asking, talk, asked=wish, missing="yes")
+    return question(wish, when)
+
+
+async def on_day(coach: Coach, asking: Asking, wish: Wish, talk: Talk) -> str:
+    """What comes on one day, recurring reminders too."""
+    zone = coach.documents.targets(asking.agent).zone
+    day = date.fromisoformat(wish.slots["day"])
+    start, end = start_of_day(day, zone), start_of_day(day + timedelta(days=1), zone)
+    found: list[tuple[Instant, Known]] = []
+    for one in talk.reminders:
+        at = one.next_at
+        if at is not None and at < start and one.recurs:
+            reminder = await coach.store.reminders.get(one.place)
+            times = [] if reminder is None else occurrences(reminder.schedule, Instant(start - 1), end, 1, zone)
+            at = times[0] if times and times[0] < end else None
+        if at is not None and start <= at < end:
+            found.append((at, one))
+    lines = [f"• {clock_text(to_datetime(at, zone).time())} {short(one.text)}" for at, one in sorted(found, key=_first)]
+    return "\n".join([f"{day:%A}:", *lines]) if lines else f"Nothing from me on {day:%A} yet."
+
+
+def _first(row: tuple[Instant, Known]) -> Instant:
+    return row[0]
+
+
 HANDLERS: Final[dict[str, Handler]] = {
+    "on-day": on_day,
+    "offer": offer,
     "cancel": cancel,
     "cancel-all": cancel_all,
     "move": move,

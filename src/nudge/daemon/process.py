@@ -19,7 +19,6 @@ from typing import Any
 from nudge import __version__
 from nudge.channels.terminal_prompt import Prompt
 from nudge.clock import Clock, SystemClock
-from nudge.coach.notices import notice_timer
 from nudge.coach.polling import Polling
 from nudge.daemon.acting import Acting
 from nudge.daemon.assemble import Daemon
@@ -34,7 +33,7 @@ from nudge.daemon.keeper import DatabaseKeeper
 from nudge.daemon.lock import HomeLock
 from nudge.daemon.reading import Reading
 from nudge.daemon.reload import SpendingReload
-from nudge.daemon.rescue import finish_rescue, is_emptied, rescue, set_lost_timers
+from nudge.daemon.rescue import open_sound, tell
 from nudge.daemon.signals import handle_signals
 from nudge.daemon.terminal_chat import Leaving, TerminalChat, greeting
 from nudge.daemon.troubles import KeyCheck, Troubles
@@ -42,17 +41,15 @@ from nudge.daemon.working import CommandPorts
 from nudge.daemon.world import command_of, options_of, ports_of
 from nudge.errors import NotConfiguredError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.home.config import SECRET_NAMES, Config
-from nudge.home.create import allow_on_telegram
+from nudge.home.create import allow_person
 from nudge.home.logs import configure_logs
 from nudge.instants import MINUTE, Instant, to_datetime
 from nudge.queue.channel import Outbound
 from nudge.queue.dispatch import EarlyWakes
-from nudge.queue.outcomes import FeedLine
 from nudge.queue.pairing import Pairing, Pairs
 from nudge.redaction import keep_secret
 from nudge.spending.governor import Spending
 from nudge.stores.open import open_store, sqlite_path
-from nudge.stores.salvage import wal_is_damaged
 from nudge.stores.sqlite import SqliteDatabase
 from nudge.stores.store import SqlStore
 from nudge.worker.commands import CommandRunner
@@ -157,21 +154,7 @@ async def _open(config: Config, clock: SystemClock, trouble: StoreError | None) 
     url = config.database_url
     if not url.startswith("sqlite:"):
         return await open_store(url), ""
-    path, copies, now = Path(sqlite_path(url)), config.home.copies, clock.now()
-    if isinstance(trouble, StoreGoneError):
-        return await open_store(url), REPLACED
-    finish_rescue(path)
-    damaged = isinstance(trouble, StoreDamagedError) or is_emptied(path, copies) or wal_is_damaged(path)
-    if not damaged:
-        try:
-            return await open_store(url), ""
-        except StoreDamagedError as error:
-            log.error("%s", error.message)
-    rescued = rescue(path, copies, now)
-    log.error("%s", rescued.text)
-    store = await open_store(url)
-    await set_lost_timers(store, now)
-    return store, rescued.text
+    return await open_sound(Path(sqlite_path(url)), config.home.copies, clock.now(), trouble)
 
 
 def _leave(store: SqlStore, now: Instant) -> None:
@@ -180,12 +163,6 @@ def _leave(store: SqlStore, now: Instant) -> None:
     assert isinstance(database, SqliteDatabase)
     stamp = to_datetime(now).strftime("%Y-%m-%dT%H%M%SZ")
     database.leave(Path(f"{database.path}.replaced-{stamp}"))
-
-
-REPLACED = (
-    "⚠️ My database was replaced while I was running. I go on with the new file, and keep the old one beside it as "
-    "nudge.db.replaced-DATE. Please look through /status."
-)
 
 
 async def _run(
@@ -213,7 +190,7 @@ async def _run(
 
     async def accepted(who: str) -> None:
         """Somebody sent the code of 'nudge pair': from here on the coach is theirs."""
-        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        allow_person(config, who)
         await _greet(daemon, agent, pairing, who, clock.now())
 
     pairs = Pairs(offer, accepted)
@@ -233,8 +210,7 @@ async def _run(
     await daemon.start()
     agent = await who_talks(daemon, ports)
     if news:
-        await store.feed.add(FeedLine(clock.now(), "", "restored", news))
-        await store.timers.set(notice_timer(agent, "database", news, clock.now()))
+        await tell(store, agent, news, clock.now())
     signals = handle_signals(daemon.dispatcher)
     reload = SpendingReload(config, daemon.spending, clock)
     key = KeyCheck(lambda: ask_model(config), clock, store.feed.add) if ports.model else None

@@ -6,18 +6,23 @@ place only when it is whole: until then it lies beside it as `nudge.db.recovered
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nudge.errors import NudgeError
+from nudge.errors import NudgeError, StoreDamagedError, StoreError, StoreGoneError
 from nudge.instants import Instant, to_datetime
+from nudge.queue.outcomes import FeedLine
 from nudge.reminders.changes import on_free_slot, timer_at
 from nudge.reminders.slots import SCHEDULE_ENDED, first_slot
-from nudge.stores.salvage import fill_up, salvage, tie_together
+from nudge.stores.open import open_sqlite
+from nudge.stores.salvage import fill_up, salvage, tie_together, wal_is_damaged
 from nudge.stores.store import SqlStore
+
+log = logging.getLogger("nudge.daemon")
 
 COPIES_KEPT = 3
 UNREADABLE = "It was damaged and could not be recovered."
@@ -53,11 +58,13 @@ class Rescue:
     def text(self) -> str:
         """For the person."""
         count = f"{self.reminders} reminder{'' if self.reminders == 1 else 's'}"
-        parts = [f"⚠️ My database was damaged. I recovered {count}, and they go on."]
+        parts = [f"⚠️ My database was damaged. I recovered {count}, and they keep running."]
         if not self.missing:
-            parts.append("As far as I can tell nothing you set is missing.")
+            parts.append("As far as I can tell, nothing you set is missing.")
         elif self.filled:
-            parts.append(f"From the copy of {self.copy} I took what I could not read: {', '.join(self.filled)}.")
+            parts.append(
+                f"I couldn't read some of it and took that from the copy of {self.copy}: {', '.join(self.filled)}."
+            )
             parts.append("Changes since then may be missing. Please look through /status.")
         else:
             parts.append(f"Some of this may be missing: {', '.join(self.missing)}. Please look through /status.")
@@ -100,6 +107,39 @@ def rescue(database: Path, copies: Path, now: Instant) -> Rescue:
     _sync(database.parent)
     day = copy.stem.removeprefix("nudge-") if copy else ""
     return Rescue(kept.name, count, _in_words(found.incomplete), _in_words(filled), day)
+
+
+REPLACED = (
+    "⚠️ My database was replaced while I was running. I'm using the new file now, and kept the old one as "
+    "nudge.db.replaced-DATE. Please look through /status."
+)
+
+
+async def open_sound(path: Path, copies: Path, now: Instant, trouble: StoreError | None = None) -> tuple[SqlStore, str]:
+    """The store in a file, and what the person must know of it. A damaged file is recovered first; `trouble` is what
+    made the daemon start again."""
+    if isinstance(trouble, StoreGoneError):
+        return open_sqlite(str(path)), REPLACED
+    finish_rescue(path)
+    if not (isinstance(trouble, StoreDamagedError) or is_emptied(path, copies) or wal_is_damaged(path)):
+        try:
+            return open_sqlite(str(path)), ""
+        except StoreDamagedError as error:
+            log.error("%s", error.message)
+    rescued = rescue(path, copies, now)
+    log.error("%s", rescued.text)
+    store = open_sqlite(str(path))
+    await set_lost_timers(store, now)
+    return store, rescued.text
+
+
+async def tell(store: SqlStore, agent: str, news: str, now: Instant) -> None:
+    """Say on the person's channel and in the feed what happened to the database."""
+    from nudge.coach.notices import notice_timer
+
+    async with store.transaction():
+        await store.feed.add(FeedLine(now, "", "restored", news))
+        await store.timers.set(notice_timer(agent, "database", news, now))
 
 
 def recovered(database: Path) -> Path:

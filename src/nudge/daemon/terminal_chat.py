@@ -70,7 +70,7 @@ class TerminalChat:
         self._say(waits_words([(one.name or one.message, one.next_at) for one in coming if one.next_at], now, zone))
         if not self._leaving.can_stay:
             return
-        self._say("Shall I keep running in the background and write to you on Telegram? [y/N]")
+        self._say("Shall I keep running in the background and write to you in your chat app? [y/N]")
         if self._reader is None or not self._reader.is_alive():
             self._start_reading()
         try:

@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from nudge.errors import NotConfiguredError, UsageError
+from nudge.home.config import Config
 from nudge.home.folder import Home
 from nudge.home.private_files import make_folder, replace_file, write_new
 from nudge.home.read_config import examine_config
@@ -74,9 +75,11 @@ def make_command_role(
     write_new(path, text)
 
 
-def allow_on_telegram(home: Home, user: int, allowed: tuple[int, ...]) -> None:
-    """Write to nudge.toml that this user is the person: the first in the list, before those who were there."""
-    wanted = [user, *(one for one in allowed if one != user)]
+def allow_person(config: Config, who: str) -> None:
+    """Write to nudge.toml that this user of the chat app is the person: the first in the list, before those who were
+    there."""
+    home, user = config.home, int(who)
+    wanted = [user, *(one for one in config.telegram.allow if one != user)]
     before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
     try:
         after = with_value(before, "telegram", "allow", str(wanted))

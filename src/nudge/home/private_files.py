@@ -108,6 +108,28 @@ def read_trusted(path: Path, *, folders: int = 1, private: bool = False) -> str:
         raise ConfigError(f"{path}, line {line}: not UTF-8 text.", next_step="Save the file as UTF-8.") from None
 
 
+State = tuple[int, ...]
+
+
+def state_of(path: Path, *, folders: int = 1) -> State | None:
+    """A value that differs as soon as `read_trusted` may answer differently: the file was written or replaced, or
+    somebody changed who may write it or the folders above. None where that takes more than a look at these entries:
+    there is no such file, or it is a link."""
+    place = path.absolute()
+    try:
+        found = place.lstat()
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        state = [found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino, found.st_dev]
+        for _ in range(folders):
+            place = place.parent
+            above = place.stat()
+            state += [above.st_mode, above.st_uid, above.st_gid]
+    except OSError:
+        return None
+    return tuple(state)
+
+
 def exposure(path: Path, *, folders: int = 1, private: bool = False) -> Exposure | None:
     """How other users can change the file (or read it, where it must be `private`); None if they cannot, and if there
     is no such file."""

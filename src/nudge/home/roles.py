@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from nudge.durations import parse_duration
 from nudge.errors import ConfigError, NotFoundError, NudgeError
 from nudge.home.folder import Home
-from nudge.home.private_files import read_trusted
+from nudge.home.private_files import State, read_trusted, state_of
 from nudge.home.yaml_files import checked, line_of, read_mapping
 from nudge.reminders.definition import Definition, check_shape
 from nudge.reminders.fields import FieldError
@@ -120,6 +120,17 @@ class _File(BaseModel):
 
 def load_role(path: Path) -> Role:
     """Read and check one role. An error names file, line and field."""
+    state = state_of(path, folders=2)
+    return _read(path) if state is None else _kept(path, state)
+
+
+@lru_cache(maxsize=32)
+def _kept(path: Path, state: State) -> Role:
+    """Every letter asks whose role is a coach's: a file is read again only after it changed."""
+    return _read(path)
+
+
+def _read(path: Path) -> Role:
     try:
         text = read_trusted(path, folders=2)
     except FileNotFoundError as error:
@@ -127,9 +138,7 @@ def load_role(path: Path) -> Role:
     return parse_role(text, str(path))
 
 
-@lru_cache(maxsize=32)
 def parse_role(text: str, where: str) -> Role:
-    """Every letter asks whose role is a coach's: a file is parsed again only after it changed."""
     document = read_mapping(text, where, what="a role", starts="name: …")
     file = checked(_File, document, where)
     reminders = tuple(_reminder(document, number, where) for number in range(len(file.reminders)))

@@ -51,7 +51,7 @@ def _rows(*spec: str) -> tuple[Row, ...]:
 
 _POLITE: Final = _rows(
     "hey|hi|hello|yo|ok|okay|so|also|oh|well|and|then|coach|nudge|just|kindly|quick|alright|right",
-    "please|pls|plz|plx",
+    "please|pls|plz|plx|possibly|maybe|perhaps|quickly|actually|btw|sorry|omg",
     "can|could|would|will|can't|couldn't|won't you|u",
     "would|do you|u mind",
     "i want|need|would|wish|like you|u to",
@@ -75,10 +75,10 @@ _SOFT: Final = _rows(
     "remember to",
 )
 _TOLD: Final = _rows("tell|telling me", "ask|asking me")
-_WAKE: Final = _rows("wake|waking me -|up", "get me up")
+_WAKE: Final = _rows("wake|waking me -|up", "get me up", "wakeup|wake-up call")
 _FORGET: Final = _rows(
-    "don't|dont|do let me forget",
-    "do not let me forget",
+    "don't|dont|do let me forget|miss",
+    "do not let me forget|miss",
     "don't|dont forget",
     "i mustn't|can't|cannot forget",
     "i must not forget",
@@ -112,6 +112,8 @@ _MUST: Final = _rows(
     "i need|have|ought|want|got to",
     "i must|should|gotta|will|can",
     "i've got to",
+    "gotta|must",
+    "got|need|have to",
     "we need|have to",
     "i'm|im|i going|supposed|meant to",
     "i am going|supposed|meant to",
@@ -235,6 +237,13 @@ def without_link(text: str) -> str:
     """The text without the "to" or "about" between the asking words and the message."""
     words = words_of(text)
     count = _matched(words, _LINKS)
+    return text[words[count - 1].end :].lstrip() if 0 < count < len(words) else text
+
+
+def without_must(text: str) -> str:
+    """The text without the "gotta" or "I need to" before the task."""
+    words = words_of(text)
+    count = _matched(words, _MUST)
     return text[words[count - 1].end :].lstrip() if 0 < count < len(words) else text
 
 

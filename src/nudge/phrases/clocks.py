@@ -80,6 +80,19 @@ def read_vague_time(reader: Reader) -> str | None:
     return None
 
 
+def read_without_unit(reader: Reader) -> str | None:
+    """ "in 15" at the end of a phrase: of what has to be asked."""
+    token = reader.peek(1)
+    last = reader.word() == "in" and reader.at == len(reader.tokens) - 2 and token.kind is Kind.NUMBER
+    if not last or not 0 < int(token.text) <= _MOST_WITHOUT_UNIT:
+        return None
+    reader.advance(2)
+    return f"in {token.text}"
+
+
+_MOST_WITHOUT_UNIT: Final = 90
+
+
 def read_same_time(reader: Reader) -> Clock | None:
     """ "this time tomorrow", "at the same time on friday"."""
     if reader.take("at"):
@@ -169,6 +182,7 @@ def _read_bare_clock(reader: Reader, *, said_at: bool, moved: bool = True) -> Cl
     if named is not None:
         return named
     past = reader.attempt(lambda inner: _read_moved(inner, said_at=said_at)) if moved else None
+    past = past or (reader.attempt(_read_beside) if moved else None)
     if past is not None:
         return past
     token = reader.take_kind(Kind.CLOCK)
@@ -178,7 +192,8 @@ def _read_bare_clock(reader: Reader, *, said_at: bool, moved: bool = True) -> Cl
     if token is not None:
         meridiem = _read_meridiem(reader)
         hour, _, minute = token.text.partition(".")
-        return _clock(f"{hour}:{minute}", meridiem) if meridiem and len(minute) == 2 else None
+        written = len(minute) == 2 and (bool(meridiem) or (said_at and int(hour) < 24 and int(minute) < 60))
+        return _clock(f"{hour}:{minute}", meridiem) if written else None
     return reader.attempt(lambda inner: _read_number_words(inner, said_at=said_at)) or _read_number(
         reader, said_at=said_at
     )
@@ -193,7 +208,9 @@ def _read_moved(reader: Reader, *, said_at: bool) -> Clock | None:
         reader.advance()
         if minutes not in range(1, 30) or (reader.free and not said_at and minutes % 5):
             return None
-    elif reader.word() == "half" and reader.word(1) in SMALL_NUMBERS:
+    elif reader.word() == "half" and (
+        reader.word(1) in SMALL_NUMBERS or (reader.peek(1).kind is Kind.NUMBER and (said_at or not reader.free))
+    ):
         reader.advance()
         return _read_hour_moved(reader, 30)
     elif reader.word() in ("quarter", "half"):
@@ -210,6 +227,23 @@ def _read_moved(reader: Reader, *, said_at: bool) -> Clock | None:
     if reader.free and figures and not said_at:
         return None  # "5 to 10" may be a range
     return _read_hour_moved(reader, -minutes) if reader.take("to", "till", "before") else None
+
+
+def _read_beside(reader: Reader) -> Clock | None:
+    """ "half an hour before 6pm", "20 minutes after noon"."""
+    shift = read_duration(reader)
+    if shift is None or shift.days or shift.months or not shift.microseconds:
+        return None
+    sign = -1 if reader.take("before") else 1 if reader.take("after", "past") else 0
+    clock = reader.attempt(lambda inner: _read_bare_clock(inner, said_at=True, moved=False)) if sign else None
+    if clock is None:
+        return None
+    minutes = clock.at.hour * 60 + clock.at.minute + sign * (shift.microseconds // MINUTE)
+    if not 0 <= minutes < 24 * 60:
+        raise Refused(f"that is not on the same day as {clock.said}")
+    at = time(minutes // 60, minutes % 60)
+    hour = at.hour if clock.marked else (at.hour - 1) % 12 + 1
+    return Clock(at, f"{hour}:{at.minute:02}", clock.marked)
 
 
 def _read_number_words(reader: Reader, *, said_at: bool) -> Clock | None:
@@ -299,7 +333,7 @@ def _clock(written: str, meridiem: str) -> Clock:
 
 
 _NUMBER_WORDS: Final = frozenset((*SMALL_NUMBERS, *TENS))
-_ABOUT: Final = ("about", "around", "approximately", "roughly", "exactly")
+_ABOUT: Final = ("about", "like", "around", "approximately", "roughly", "exactly")
 _HALF: Final = Fraction(1, 2)
 _HOURS: Final = tuple(str(hour) for hour in range(13, 24))
 """With an h behind it, each is a time of day to many, and a distance to others."""

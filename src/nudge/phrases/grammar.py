@@ -20,6 +20,7 @@ from nudge.phrases.clocks import (
     read_same_time,
     read_vague_time,
     read_window,
+    read_without_unit,
 )
 from nudge.phrases.days import read_date, read_day
 from nudge.phrases.pieces import (
@@ -200,7 +201,10 @@ def _same_time(reader: Reader, reading: Reading) -> Reading | None:
 
 
 def _vague(reader: Reader, reading: Reading) -> Reading | None:
-    vague = read_vague_time(reader) or next((name for name in _NO_TIMES if reader.take_row(*name.split())), None)
+    vague = reader.attempt(read_without_unit) if not reading.names_a_time else None
+    vague = (
+        vague or read_vague_time(reader) or next((name for name in _NO_TIMES if reader.take_row(*name.split())), None)
+    )
     if vague is None:
         return None
     if reading.vague or reading.clocks or reading.part:

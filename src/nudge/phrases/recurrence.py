@@ -12,7 +12,16 @@ from nudge.phrases.days import checked_monthday, read_date, read_holiday, read_o
 from nudge.phrases.pieces import Freq, Interval, Rule, Shift
 from nudge.phrases.reader import RULE_EXAMPLES, Reader, Refused
 from nudge.phrases.result import nth
-from nudge.phrases.tokens import DAY_GROUPS, DAY_UNITS, MONTHS, ORDINAL_WORDS, PLURAL_WEEKDAYS, WEEKDAYS, Kind
+from nudge.phrases.tokens import (
+    DAY_GROUPS,
+    DAY_UNITS,
+    MONTHS,
+    ORDINAL_WORDS,
+    PLURAL_WEEKDAYS,
+    SHORT_WEEKDAYS,
+    WEEKDAYS,
+    Kind,
+)
 
 Recurring = Rule | Interval
 
@@ -212,7 +221,9 @@ def _read_range_end(reader: Reader) -> int | None:
 
 
 def _read_following_weekday(reader: Reader) -> int | None:
-    return _read_one_weekday(reader) if reader.joined_by_and() else None
+    """After a comma or "and"; after nothing where they are short: "mon wed fri"."""
+    short = reader.word() in SHORT_WEEKDAYS and reader.tokens[reader.at - 1].text in SHORT_WEEKDAYS
+    return _read_one_weekday(reader) if reader.joined_by_and() or short else None
 
 
 def _read_nth_of_month(reader: Reader) -> Rule | None:

@@ -210,6 +210,8 @@ def _resolve(reading: Reading, now: Instant, zone: ZoneInfo) -> Understood:
 
 
 def _ask_for_time(vague: str, day: Day | None) -> Question:
+    if vague.startswith("in ") and (count := vague.removeprefix("in ")).isdigit():
+        return either(f"{count} minutes", f"{count} hours")
     if vague not in NO_TIMES:
         return Question(f"What time is “{vague}”?")
     return Question("When?" if day is None else "What time today?" if day == InDays(0) else "What time?")

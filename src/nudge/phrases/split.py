@@ -15,6 +15,7 @@ from nudge.phrases.asking import (
     asking_at_start,
     without_asking_at_end,
     without_link,
+    without_must,
     without_symbols,
     without_thanks,
 )
@@ -37,6 +38,7 @@ from nudge.phrases.tokens import (
     WEEKDAYS,
     Kind,
     Token,
+    respelled,
     tokenize,
 )
 
@@ -210,6 +212,9 @@ def split_reminder(text: str, now: Moment, zone: Zone, answers: Sequence[str] = 
         raise refusal(text, "a reminder", refused.why, REMINDER_EXAMPLES) from None
 
 
+_NO_MESSAGE: Final = frozenset(
+    ("", "again", "something", "sth", "a thing", "one more time", "once more", "another time")
+)
 WHEN: Final = "When?"
 WHAT: Final = "About what?"
 
@@ -223,11 +228,39 @@ class Found:
     said: str = ""
 
 
+_ARROW: Final = re.compile(r"\s*(?:->|=>|→|>>)\s*")
+_TIMER: Final = re.compile(r"(?P<what>.+?)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<length>\S.*)", re.IGNORECASE)
+
+
+def with_lead(text: str) -> str:
+    """The sentence with "in" before a length that leads to the task: "20 minutes: check the oven", "45 mins
+    remind me to stir", "pasta timer 9 minutes". An arrow only stands between the two."""
+    text = _ARROW.sub(" ", text).strip() if _ARROW.search(text) else text
+    timer = _TIMER.fullmatch(text.strip())
+    if timer is not None and asking_at_start(text) is None and _is_length(timer["length"]):
+        return f"{timer['what']} in {timer['length']}"
+    words = list(_WORD.finditer(text))[:MOST_WORDS]
+    for word in words[:-1]:
+        lead, rest = text[: word.end()], text[word.end() :].strip()
+        ends = lead.endswith((":", " -", " –", " —")) or rest[:1] in "–—-:"
+        if (ends or asking_at_start(rest) is not None) and _is_length(lead.rstrip(_EDGES)):
+            return f"in {lead.rstrip(_EDGES)} {rest.lstrip(_EDGES)}"
+    return text
+
+
+def _is_length(said: str) -> bool:
+    reader = Reader(respelled(tokenize(said))[0], free=True)
+    try:
+        return reader.attempt(read_duration) is not None and reader.done
+    except Refused:
+        return False
+
+
 class Sentence:
     """One sentence, read at one moment."""
 
     def __init__(self, text: str, now: Instant, zone: ZoneInfo) -> None:
-        self.text = text
+        self.text = with_lead(text)
         self.now = now
         self.zone = zone
         self.asking: Asking | None = None
@@ -249,6 +282,8 @@ class Sentence:
             assert chosen.refused is not None
             _refuse_unclear(chosen.said, chosen.refused)
         message = _clean(chosen.rest, asked=asked)
+        if asked and message.casefold() in _NO_MESSAGE:
+            message = ""
         if chosen.reading is not None:
             first, last = chosen is not end, chosen is not start
             _refuse_leftovers(message, chosen, self.now, self.zone, first=first, last=last)
@@ -269,7 +304,7 @@ class Sentence:
     def clear(self, found: Found) -> tuple[str, Understood]:
         """The message and its time, or a question."""
         if found.reading is None:
-            raise Question(WHEN)
+            raise Question(WHEN if found.message else WHAT)
         try:
             understood = resolve(found.reading, self.now, self.zone)
         except Question:
@@ -363,8 +398,8 @@ def _after_last_by(body: str, *, asked: bool) -> Found:
         if reading is not None:
             return Found(_clean(body[: match.start()], asked=True), reading, body[match.end() :])
     message = _clean(body, asked=asked)
-    if asked and message:
-        return Found(message)
+    if asked:
+        return Found("" if message.casefold() in _NO_MESSAGE else message)
     raise Refused("there is no time at the beginning or the end")
 
 
@@ -403,7 +438,7 @@ def _clean(rest: str, *, asked: bool) -> str:
             message, asked = message[asking.end :].strip(_EDGES), True
     if asked:
         message = without_link(message)
-    return _TRAILING.sub("", message).strip(_EDGES)
+    return without_must(_TRAILING.sub("", message).strip(_EDGES))
 
 
 def _refuse_leftovers(message: str, chosen: _Time, now: Instant, zone: ZoneInfo, *, first: bool, last: bool) -> None:

@@ -97,7 +97,8 @@ VAGUE_TIMES: Final = (
     "before dinner", "before lunch", "before school", "before sleep", "before supper", "before work", "early",
     "early afternoon", "early evening", "early morning", "late", "late afternoon", "late evening", "late morning",
     "late night", "mid-afternoon", "mid-morning", "mid afternoon", "mid morning", "midafternoon", "midmorning",
-    "over lunch",
+    "over lunch", "when i get home", "when i get up", "when i go to bed", "when i wake up", "when i'm home",
+    "when im home", "when i get to work", "after i wake up", "when i finish work",
 )  # fmt: skip
 """Times that only the person knows."""
 
@@ -110,7 +111,12 @@ VAGUE_DAYS: Final = (
     "someday",
     "sometime soon",
 )
-NO_TIMES: Final = ("later", "later on", "soon", "some time", "sometime", "in a bit", "in a while", "at some point")
+NO_TIMES: Final = (
+    "later", "later on", "soon", "some time", "sometime", "in a bit", "in a while", "at some point", "in a few",
+    "in a few minutes", "in a few mins", "in a few hours", "in a few days", "in a moment", "in a minute or two",
+    "in some minutes", "in some time", "sometime this week", "some time this week", "sometime next week",
+    "some time next week", "sometime this month", "at some point this week",
+)  # fmt: skip
 """Words that promise a time and name none."""
 
 _OTHER_WORDS: Final = (
@@ -192,6 +198,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     plain = unicodedata.normalize("NFKC", text).translate(_LOOKALIKES).casefold().strip().rstrip("!").rstrip()
     if _CLOSING_STOP.search(plain):
         plain = plain[:-1]
+    plain = _FIGURES_IN_WORDS.sub(lambda match: _SPELLED_WITH_FIGURES[match[0]], plain)
     tokens: list[Token] = []
     joined = False
     for match in _TOKEN.finditer(plain):
@@ -203,6 +210,12 @@ def tokenize(text: str) -> tuple[Token, ...]:
         joined = True
     return tuple(tokens)
 
+
+_SPELLED_WITH_FIGURES: Final = {
+    "2moro": "tomorrow", "2morro": "tomorrow", "2morrow": "tomorrow", "2mrw": "tomorrow", "2mro": "tomorrow",
+    "2nite": "tonight", "2night": "tonight", "2day": "today", "b4": "before",
+}  # fmt: skip
+_FIGURES_IN_WORDS: Final = re.compile(rf"\b(?:{'|'.join(_SPELLED_WITH_FIGURES)})\b")
 
 _KNOWN: Final = tuple(
     sorted(

@@ -7,6 +7,7 @@ is left to others: "bob called at 5pm" is no wish.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -23,7 +24,7 @@ from nudge.phrases.pieces import Clock
 from nudge.phrases.reader import DURATION_EXAMPLES, Question, Reader, Refused, Unread, refusal, unclear
 from nudge.phrases.resolve import HORIZON, resolve, shifted
 from nudge.phrases.result import Understood
-from nudge.phrases.split import WHAT, WHEN, Sentence, split_reminder
+from nudge.phrases.split import WHAT, WHEN, Sentence, split_reminder, with_lead
 from nudge.phrases.tokens import MAX_LENGTH, tokenize
 
 _ACTIONS: Final = frozenset(
@@ -33,8 +34,9 @@ _ACTIONS: Final = frozenset(
         "deliver", "deposit", "do", "download", "drink", "drive", "drop", "eat", "email", "empty", "enrol", "exercise",
         "feed", "fetch", "file", "fill", "finish", "fix", "floss", "fold", "get", "give", "go", "grab", "hand", "hang",
         "hoover", "hydrate", "iron", "join", "jog", "journal", "leave", "lift", "lock", "look", "mail", "make",
-        "marinate", "meditate", "meet", "mop", "mow", "nap", "open", "order", "pack", "paint", "park", "pay", "phone",
-        "pick", "plant", "play", "post", "practice", "practise", "pray", "preheat", "prep", "prepare", "print",
+        "marinate", "meditate", "meet", "mop", "move", "mow", "nap", "open", "order", "pack", "paint", "park", "pay",
+        "phone",
+        "pick", "plan", "plant", "play", "post", "practice", "practise", "pray", "preheat", "prep", "prepare", "print",
         "publish", "put", "rake", "read", "refill", "register", "renew", "repair", "reply", "rest", "return", "revise",
         "ring", "run", "sell", "send", "sharpen", "shave", "shop", "sign", "sit", "stand", "start", "stretch", "study",
         "submit", "sweep", "swim", "switch", "take", "test", "text", "throw", "tidy", "train", "transfer", "trim",
@@ -57,8 +59,12 @@ _NOT_WISHES: Final = frozenset(
         "done",
     )
 )  # fmt: skip
+_POINTING: Final = frozenset(("my", "your", "this", "that", "it", "its", "these", "those", "there"))
+"""What a verb may be about: "take my pills"."""
 _MOST_NOUNS: Final = 3
 """Words of a line without a verb: "dentist tomorrow 3pm"."""
+_FIGURES: Final = re.compile(r"\d|\b(?:noon|midday|midnight|every|each)\b", re.IGNORECASE)
+"""What makes a few nouns a line with a time: "lunch with pete thursday noon", "every monday bins out"."""
 _LAST: Final = Clock(time.max, "the end of the day", marked=True)
 
 
@@ -190,6 +196,7 @@ def read_answer(
 
 def _asked(text: str) -> Asking | None:
     """The words that ask: at the beginning, behind the time, or at the end."""
+    text = with_lead(text)
     asking = asking_at_start(text)
     if asking is not None:
         return asking
@@ -235,8 +242,29 @@ def _is_line(text: str, now: Moment, zone: Zone) -> bool:
     except Refused:
         return False
     task = [word.text for word in words_of(found.message)]
-    if not task or any(word in _NOT_WISHES for word in task):
+    if not task or any(word in _NOT_WISHES for word in task if task[0] not in _ACTIONS or word not in _POINTING):
         return False
     happened = any(word.endswith(("ed", "'s")) for word in task[1:])
-    few = len(task) <= _MOST_NOUNS and not happened and any(char.isdigit() for char in found.said)
+    few = len(task) <= _MOST_NOUNS and not happened and bool(_FIGURES.search(found.said))
     return task[0] in _ACTIONS or few
+
+
+def is_task(text: str, *, anything: bool = False) -> bool:
+    """Whether the words could stand on a to-do list: a verb first, or with `anything` no question and no talk.
+
+    >>> is_task("buy milk"), is_task("milk"), is_task("give me a break"), is_task("milk", anything=True)
+    (True, False, False, True)
+    """
+    words = [word.text for word in words_of(text)]
+    if not words or any(word in _NOT_WISHES and word not in _POINTING for word in words):
+        return False
+    return anything or (len(words) > 1 and words[0] in _ACTIONS)
+
+
+def message_and_time(text: str, now: Moment, zone: Zone) -> tuple[str, str] | None:
+    """The message of a sentence and the words for its time, which may lack one; None if it has not both."""
+    try:
+        found = Sentence(text, as_instant(now), zone_of(zone)).read()
+    except Refused:
+        return None
+    return (found.message, found.said) if found.message and found.said else None

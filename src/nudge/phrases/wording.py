@@ -25,6 +25,14 @@ _REMEMBERED: Final = 2_000
 
 _OWN_WORDS: Final = frozenset(
     (
+        "dad", "mad", "too", "two", "god", "bed", "bus", "car", "dog", "egg", "eggs", "eye", "gym", "ice", "key",
+        "kid", "kids", "lab", "leg", "mum", "mom", "oil", "pan", "pen", "pet", "pill", "pot", "sis", "tax", "tea",
+        "van", "vet", "bag", "bar", "bath", "beer", "nope", "forgot", "bin", "bins", "boat", "body", "bowl",
+        "bread", "cake", "card", "cards", "cash", "chat", "coat", "cold", "desk", "diet", "dish", "duty", "face",
+        "farm", "film", "fire", "fish", "flat", "game", "gift", "hair", "half", "hall", "hand", "head", "help", "hour",
+        "idea", "jobs", "lamp", "land", "life", "lunch", "meal", "meat", "milk", "nap", "neck", "nail", "park", "plan",
+        "plant", "pool", "rent", "rice", "sand", "seen", "shirt", "sick", "sleep", "soup", "swim", "team", "towel",
+        "town", "train", "trash", "tyre", "vote", "wage", "walks", "watch", "water", "wifi", "yard", "year", "yoga",
         "ahead", "alive", "alone", "aloud", "around", "ate", "bad", "bake", "ball", "band", "bare", "bark", "base",
         "beak", "bend", "bet", "bid", "bit", "black", "bone", "book", "born", "both", "bud", "bug", "bush", "bust",
         "but", "bye", "call", "came", "can", "cane", "care", "case", "cat", "clean", "code", "come", "cool", "cope",
@@ -98,6 +106,12 @@ _SHORT: Final[dict[str, tuple[str, ...]]] = {
     "u": ("you",),
     "ur": ("your",),
     "dont": ("don't",),
+    "cant": ("can't",),
+    "couldnt": ("couldn't",),
+    "shouldnt": ("shouldn't",),
+    "arent": ("aren't",),
+    "wasnt": ("wasn't",),
+    "hasnt": ("hasn't",),
     "didnt": ("didn't",),
     "doesnt": ("doesn't",),
     "isnt": ("isn't",),
@@ -364,7 +378,17 @@ _IRREGULAR: Final = {
 }  # fmt: skip
 
 
-_SAME: Final = {"ring": "call", "phone": "call", "telephone": "call", "mom": "mum", "mummy": "mum", "mother": "mum"}
+_SAME: Final = {
+    "get": "buy",
+    "grab": "buy",
+    "fetch": "buy",
+    "ring": "call",
+    "phone": "call",
+    "telephone": "call",
+    "mom": "mum",
+    "mummy": "mum",
+    "mother": "mum",
+}
 """Other words for the same."""
 
 

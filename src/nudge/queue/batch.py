@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nudge.clock import Clock
 from nudge.errors import StoreError
-from nudge.instants import Instant
+from nudge.instants import SECOND, Instant
 from nudge.queue.firing import Firing, Handler, NeedsOutsideError, Pace, is_batched
 from nudge.queue.store import QueueStore
 from nudge.queue.timers import Lease, Timer
 
 LARGEST = 100
 """More than this do not share a transaction: whoever wants to write next must not wait too long."""
+LONGEST = SECOND // 40
+"""After this a batch ends as well. A firing may take long, and while SQLite works, nobody is answered."""
 
 
 def may_share(timer: Timer, handlers: Mapping[str, Handler], pace: Pace) -> bool:
@@ -29,7 +32,14 @@ class Batch:
     nobody; without it, one that fails takes all of them back."""
 
     def __init__(
-        self, store: QueueStore, handlers: Mapping[str, Handler], pace: Pace, now: Instant, *, careful: bool = False
+        self,
+        store: QueueStore,
+        handlers: Mapping[str, Handler],
+        pace: Pace,
+        clock: Clock,
+        now: Instant,
+        *,
+        careful: bool = False,
     ) -> None:
         self.fired: list[Firing] = []
         self.kept: list[Lease] = []
@@ -39,6 +49,7 @@ class Batch:
         self._store = store
         self._handlers = handlers
         self._pace = pace
+        self._clock = clock
         self._now = now
         self._careful = careful
 
@@ -46,7 +57,8 @@ class Batch:
         """Fire what is due in these lanes, inside the caller's transaction. With `give`, lanes in which nothing is left
         are given back in it."""
         again = list(leases)
-        while again and len(self.fired) < LARGEST:
+        self._began = self._clock.now()
+        while again and not self._is_full:
             each = max(1, (LARGEST - len(self.fired)) // len(again))
             due = await self._due(again, each + 1)
             more = [await self._in_lane(*pair, each) for pair in zip(again, due, strict=True)]
@@ -55,6 +67,10 @@ class Batch:
         self.kept = [lease for lease in leases if lease.lane in left]
         if give and len(self.kept) < len(leases):
             await self._store.lanes.release_many(lease for lease in leases if lease.lane not in left)
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self.fired) >= LARGEST or self._clock.now() - self._began >= LONGEST
 
     async def _due(self, leases: Sequence[Lease], limit: int) -> Sequence[Sequence[Timer] | None]:
         """What is due in each lane; None where it cannot be read, which stops that lane alone."""
@@ -71,12 +87,14 @@ class Batch:
         return found
 
     async def _in_lane(self, lease: Lease, due: Sequence[Timer] | None, room: int) -> bool:
-        """Fire what is due in this lane. True if there may be more."""
+        """Fire what is due in this lane, one timer at least. True if there may be more."""
         if due is None:
             self.aside.add(lease.lane)
             return False
         more = len(due) > room
-        for timer in due[:room]:
+        for number, timer in enumerate(due[:room]):
+            if number and self._is_full:
+                return True
             firing = Firing(timer, self._now, lease, self._store, _nothing, in_batch=True, surely=not self._careful)
             if not may_share(timer, self._handlers, self._pace) or not await self._fire(firing):
                 self.aside.add(lease.lane)

@@ -212,7 +212,7 @@ class Dispatcher:
         """Settle what needs nothing from outside in one transaction. If one of them fails, nothing is written, and they
         are fired again with a savepoint each: whoever fails then is left to be fired alone."""
         for careful in (False, True):
-            batch = Batch(self._store, self.handlers, self._pace, now, careful=careful)
+            batch = Batch(self._store, self.handlers, self._pace, self._clock, now, careful=careful)
             try:
                 async with self._store.transaction():
                     await batch.fire(await lanes(), give=give)

@@ -22,7 +22,7 @@ _REAL_PATIENCE = 1.0
 
 _RESOLUTION = 5e-7
 """Seconds that count as the same time. A loop takes the machine's nanosecond; after half a year of virtual seconds a
-float can no longer tell one nanosecond from the next, and a deadline that has come would stay ahead for ever."""
+float can no longer tell one nanosecond from the next, and a deadline that has come would stay ahead forever."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):
@@ -79,15 +79,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 class VirtualClock:
-    """The Clock on a VirtualLoop. `jump` moves the wall clock alone, as a suspend or a changed system time does."""
+    """The Clock on a VirtualLoop. `jump` moves the wall clock alone, as a suspend or a changed system time does. On an
+    ordinary loop it shows `start` when it is first looked at, and goes on from there."""
 
     def __init__(self, start: Moment, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._loop = loop
         self._start = as_instant(start)
+        self._began: float | None = None
 
     def now(self) -> Instant:
-        passed = (self._loop or asyncio.get_running_loop()).time()
-        return Instant(self._start + round(passed * SECOND))
+        loop = self._loop or asyncio.get_running_loop()
+        if self._began is None:
+            self._began = 0.0 if isinstance(loop, VirtualLoop) else loop.time()
+        return Instant(self._start + round((loop.time() - self._began) * SECOND))
 
     def jump(self, microseconds: int) -> None:
         self._start = Instant(self._start + microseconds)

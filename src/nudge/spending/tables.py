@@ -294,7 +294,7 @@ class UsageTable:
         return int(row["spent"])
 
     async def totals(self, agent: str, since: Instant, until: Instant) -> Sequence[UsageTotal]:
-        """By purpose and model, the dearest first."""
+        """By purpose and model, the highest first."""
         rows = await self._db.all("usage_totals", {"agent": agent, "since": since, "until": until})
         return [
             UsageTotal(

@@ -217,7 +217,7 @@ def _rows(pages: Pages, shapes: Mapping[str, _Shape], found: Salvage) -> Iterato
                 yield table, _named(shape, rowid, values)
             else:
                 broken.append(0)
-        if broken or seen & pages.doubtful:
+        if broken or pages.lost:
             found.incomplete.add(table)
     if not found.incomplete:
         return

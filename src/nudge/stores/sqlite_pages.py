@@ -14,6 +14,7 @@ from typing import Any, BinaryIO
 _MAGIC = b"SQLite format 3\0"
 _PAGE_SIZES = tuple(2**power for power in range(9, 17))
 _USUAL_PAGE = 4096
+_ROUNDS = 2**20
 _LEAF, _INTERIOR = 0x0D, 0x05
 _DEEPEST = 40
 
@@ -25,35 +26,44 @@ class BadPageError(Exception):
 
 
 class Log:
-    """The frames of a write-ahead log that can be believed: the newest committed content of each page."""
+    """The frames of a write-ahead log that can be believed: the newest committed content of each page. Newer content of
+    the pages in `damaged` was there and cannot be read; with `lost`, nobody knows which pages those are."""
 
     def __init__(self, content: bytes) -> None:
         self.pages: dict[int, bytes] = {}
         self.page_size = 0
         self.commits_behind_damage = 0
         self.damaged: set[int] = set()
-        if len(content) < 32 or content[:4] not in (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"):
+        self.lost = False
+        if len(content) < 32:
             return
         self._order = ">" if content[3] & 1 else "<"
         self.page_size = struct.unpack(">I", content[8:12])[0]
-        if self.page_size not in _PAGE_SIZES:
+        if content[:4] in (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83") and self.page_size in _PAGE_SIZES:
+            self._read(content, content[16:24])
+        elif len(content) >= 56 + _USUAL_PAGE:  # its head is gone: the first frame says what it belongs to
+            self.lost, self._order, self.page_size = True, "<", _USUAL_PAGE
+            self._read(content, content[40:48])
+        else:
             self.page_size = 0
-            return
-        self._read(content)
 
-    def _read(self, content: bytes) -> None:
-        salts, size = content[16:24], self.page_size
+    def _read(self, content: bytes, salts: bytes) -> None:
+        size = self.page_size
         before = struct.unpack(">II", content[24:32])
         waiting: dict[int, bytes] = {}
-        broken = False
+        broken = self.lost
         for start in range(32, len(content) - size - 23, 24 + size):
             head, page = content[start : start + 24], content[start + 24 : start + 24 + size]
             if head[8:16] != salts:
-                break  # left over from before the last checkpoint
+                if _is_older(head[8:12], salts[:4]):
+                    break  # left over from before the last checkpoint
+                broken = self.lost = True
+                continue
             number, commit = struct.unpack(">II", head[:8])
             claimed = struct.unpack(">II", head[16:24])
             if self._sum(before, head[:8] + page) == claimed:
                 waiting[number] = page
+                self.damaged.discard(number)
             else:
                 broken = True
                 self.damaged.add(number)
@@ -62,6 +72,8 @@ class Log:
                 self.pages |= waiting
                 waiting = {}
                 self.commits_behind_damage += broken
+        if broken:
+            self.damaged.update(waiting)  # the frame that would have committed them may be one of the bad ones
 
     def _sum(self, seed: tuple[int, int], content: bytes) -> tuple[int, int]:
         first, second = seed
@@ -70,6 +82,11 @@ class Log:
             first = (first + one + second) & 0xFFFFFFFF
             second = (second + two + first) & 0xFFFFFFFF
         return first, second
+
+
+def _is_older(salt: bytes, newest: bytes) -> bool:
+    """Whether a frame's salt is one of an earlier round: SQLite counts it up at each."""
+    return 0 < (int.from_bytes(newest) - int.from_bytes(salt)) % 2**32 < _ROUNDS
 
 
 class Pages:
@@ -82,7 +99,7 @@ class Pages:
         except FileNotFoundError:
             log = Log(b"")
         self._log = log.pages
-        self.doubtful = log.damaged - set(log.pages)
+        self.lost = log.lost or bool(log.damaged)  # a newer page may have led to others
         head = self._file.read(100)
         stated = struct.unpack(">H", head[16:18])[0] if head[:16] == _MAGIC else 0
         stated = 65536 if stated == 1 else stated

@@ -23,6 +23,6 @@ def run(args: argparse.Namespace) -> int:
     note("\nNext:")
     note(f"  edit {home.agent('coach') / 'GOALS.md'} — what you want, when you sleep, and your time zone")
     note("  nudge chat                talk to the coach here; needs no key and no account")
-    note(f"  nudge pair                talk on Telegram; first put a bot's token into {home.env_file}")
+    note(f"  nudge pair                talk in your chat app; first put a bot's token into {home.env_file}")
     note(f"  put keys into {home.env_file}; 'nudge doctor' checks everything")
     return 0

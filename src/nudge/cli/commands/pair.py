@@ -90,14 +90,14 @@ async def _pair(context: Context, *, here: bool, as_json: bool) -> int:
 def _channel(config: Config, clock: Clock, pairing: Pairing) -> TelegramChannel:
     from nudge.channels.telegram.channel import TelegramChannel
     from nudge.channels.telegram.client import PUBLIC_API
-    from nudge.home.create import allow_on_telegram
+    from nudge.home.create import allow_person
     from nudge.queue.pairing import Pairs
 
     async def offer(words: str, who: str) -> bool:
         return await pairing.offer(words, who, clock.now())
 
     async def accepted(who: str) -> None:
-        allow_on_telegram(config.home, int(who), config.telegram.allow)
+        allow_person(config, who)
 
     return TelegramChannel(
         config.environment["TELEGRAM_BOT_TOKEN"].strip(),

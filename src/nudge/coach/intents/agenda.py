@@ -34,6 +34,9 @@ AGENDA: Final[tuple[Intent, ...]] = (
             what did i ask you to remind me -|of|about
             what are|will you -|going -|to remind|reminding me -|about|of
             what's|whats|what is coming -|up|next
+            -|is -|there anything|something coming -|up|next -|soon
+            anything -|else planned|scheduled|upcoming
+            do i have anything|something coming -|up
             what is|are coming up
             what's ahead
             what's scheduled -|for -|me
@@ -120,6 +123,14 @@ AGENDA: Final[tuple[Intent, ...]] = (
             """,
             About.REMINDER,
         ),
+        way(
+            """
+            when is|are my|the {what} thing|appointment|meeting|reminder|one
+            when is|are my {what}
+            """,
+            About.REMINDER,
+            sure=True,
+        ),
     ),
     intent(
         "on-day",
@@ -202,7 +213,9 @@ AGENDA: Final[tuple[Intent, ...]] = (
             """
             what was i meant|supposed to do -|today
             read -|me my|the list
-            what's|whats|what is on -|my|the|today's list|agenda|plate
+            what's|whats|what is -|still on -|my|the|today's list|agenda|plate
+            what's|whats|what is -|still left|open|missing on|from -|my|the|today's list|agenda|plate
+            what|which is|are -|still left on my|the list
             what's|whats|what is on -|for -|today
             -|show|see|list|tell -|me -|my|the|today's to-do|todo|todos|to-dos|tasks|plan|agenda|list -|list|for \
             -|today

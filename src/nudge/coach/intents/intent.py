@@ -29,7 +29,7 @@ class Rank(IntEnum):
 WORDS: Final = {
     "the": "-|the|my|that|this|your",
     "rem": "reminder|reminders|alarm|alarms|remainder",
-    "move": "move|reschedule|shift|change|push|put|postpone|delay|bump|switch|bring",
+    "move": "move|reschedule|shift|change|push|put|postpone|delay|bump|switch|swap|bring",
     "cancel": "cancel|delete|remove|drop|scrap|erase|kill|ditch|bin|clear|cancle|unset|discard|axe|lose",
     "write": "write|text|message|ping|nudge|contact|bother",
     "feel": "am|feel|feeling|am -|feeling -|so|really|very|just|quite|pretty|a|totally|completely|absolutely|still|"

@@ -19,6 +19,14 @@ LISTS: Final[tuple[Intent, ...]] = (
         """,
         way(
             """
+            -|yes|yep|yeah|yup -|i -|have|just|already did|done it|that|this -|one -|already
+            -|i -|have|just|already took|taken care of it|that|this
+            it|that|this -|one is|has -|been -|already|all|now done|sorted|handled|finished
+            """,
+            fixed={"it": "last"},
+        ),
+        way(
+            """
             yes|yep|yeah|yup i did -|it|that
             done
             -|yep|yes|and|now|just -|i|it|that|all -|am|is|have|was -|all|now|just|already|finally \
@@ -64,7 +72,11 @@ LISTS: Final[tuple[Intent, ...]] = (
             mark {what} done|complete|completed|finished
             set {what} to done
             {what} is|are|was -|now|all|finally done|finished|complete|completed|over
-            {what} done|finished|complete|completed
+            {what} done|finished|complete|completed|sorted
+            {what} is|are|was|has -|been -|now|all|already sorted|handled|settled
+            took|taken care of {what}
+            i -|have|just|already took|taken care of {what}
+            {what} is|are|was taken care of
             {what} -|is|are|was ✓|check
             tick {what}
             did {what}
@@ -162,6 +174,18 @@ LISTS: Final[tuple[Intent, ...]] = (
         ),
     ),
     intent(
+        "offer",
+        "ask whether to remind you of what you mention",
+        """
+            I have a meeting at 3pm · I've got a dentist appointment tomorrow at 4pm · I need to buy stamps · buy milk
+            I have to pay the electricity bill by friday · I must renew my passport · I should call the bank
+            10min tea · tea 4 min · eggs 7 minutes · mum -> sunday · fix the bike · water the plants
+            I want to learn Spanish · I'd like to read more · gotta pick up the parcel · order new shoes
+            in a few minutes turn off the heating · send the invoice · I need to leave at 4pm · book a table
+            I've got a call at 2:30pm
+        """,
+    ),
+    intent(
         "north-star",
         "set your north star",
         """
@@ -211,6 +235,11 @@ LISTS: Final[tuple[Intent, ...]] = (
             -|please remove|drop|delete -|the|my goal|task {what}
             i'm|im -|no|not|giving|dropping|abandoning -|longer|up|going -|on|to -|do|doing {what} anymore
             {what} is -|no not|no longer a|my|relevant -|goal|task
+            -|please remove|drop|delete|cancel|scrap -|the|my {what} goal|task
+            i -|really don't|do need|want -|not {what} -|anymore|any -|more
+            i -|really don't|do need|want -|not to {what} -|anymore|any -|more
+            no need for {what} -|anymore|any -|more
+            i am not -|gonna|going -|to -|do {what} -|anymore|any -|more
             -|i -|want|to -|to give up -|on {what}
             drop|remove {what}
             """,

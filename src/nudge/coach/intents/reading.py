@@ -16,7 +16,7 @@ from nudge.attention.restraint import recognise
 from nudge.coach.intents.intent import About, Intent, Rank, Way
 from nudge.coach.intents.table import INTENTS, on_topic
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
-from nudge.instants import MINUTE, Instant, zone_of
+from nudge.instants import MINUTE, Instant, to_datetime, zone_of
 from nudge.phrases import understand, understand_duration
 from nudge.phrases.wording import Matched, Table, content, is_own_word, is_past, stem
 from nudge.queue.records import Record, fields, items, moment, text
@@ -111,9 +111,27 @@ IT: Final = frozenset(
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "1st": 1, "2nd": 2, "3rd": 3}
 
 
+def at_time(words: str, things: Sequence[Known], now: Instant, zone: ZoneInfo) -> list[Known]:
+    """The things that come at the time these words name: "the 3pm one", "friday's"."""
+    found = re.fullmatch(r"(?:the |my |that )?(.+?)(?:'s)?(?: one| reminder| alarm| thing)?", words.strip().casefold())
+    if found is None or found[1] == words.strip().casefold() or is_length(found[1], now, zone):
+        return []  # "show me friday" is about the day
+    try:
+        said = understand(found[1], now, zone)
+    except InvalidPhraseError:
+        return []
+    if said.once is None:
+        return []
+    wanted, clock_only = to_datetime(said.once, zone), _is_clock(found[1], now, zone)
+    coming = [(one, to_datetime(one.next_at, zone)) for one in things if one.next_at is not None]
+    if clock_only:
+        return [one for one, at in coming if at.time() == wanted.time()]
+    return [one for one, at in coming if at.date() == wanted.date()]
+
+
 def named(words: str, things: Sequence[Known], subject: str = "") -> list[Known]:
-    """The things that these words may mean: all their content is in it. "It" is the subject, "the second one
-    " a place."""
+    """The things that these words may mean: all their content is in it. "It" is the subject, "the second one" a
+    place."""
     plain = " ".join(re.findall(r"[\w'-]+", words.casefold()))
     if plain in IT:
         return [one for one in things if subject and one.place == subject]
@@ -205,6 +223,11 @@ def _wish(intent: Intent, way: Way, found: Matched, talk: Talk, now: Instant, zo
     if way.about is About.NOTHING or what is None:
         return Wish(intent.name, slots, slip=slip)
     wish = _about(intent.name, way, slots, what, talk)
+    if wish is None and was_done:
+        wish = _told_more(intent.name, slots, what, talk)
+    elif wish is None and way.about is About.REMINDER and (at := at_time(what, talk.reminders, now, zone)):
+        several = {"ask": "which", "several": " ".join(one.place for one in at)}
+        wish = Wish(intent.name, slots, at[0].place) if len(at) == 1 else Wish(intent.name, slots | several)
     if was_done and len(content(what)) == 1 and not _whole(what, talk):
         return None  # "called" alone may be any call; "stretched" is all of "stretch"
     if wish is None and intent.name in _SEVERAL:
@@ -215,6 +238,34 @@ def _wish(intent: Intent, way: Way, found: Matched, talk: Talk, now: Instant, zo
     if wish is None:
         return Wish(intent.name, slots | {"missing": what}, slip=slip) if way.sure else None
     return replace(wish, slip=slip)
+
+
+def _told_more(name: str, slots: dict[str, str], what: str, talk: Talk) -> Wish | None:
+    """The one thing that a sentence tells of among more: "called and booked the dentist", "called him already"."""
+    words = frozenset(word.replace("'", "") for word in re.findall(r"[\w'’]+", what.casefold().replace("’", "'")))
+    said = content(what)
+    if words & _NOT_DONE:
+        return None
+    if words & _SOMEBODY:
+        last = [one for one in talk.reminders if talk.subject and one.place == talk.subject]
+        verbs = said - {stem(word) for word in _SOMEBODY}
+        return Wish(name, slots, last[0].place) if last and verbs and verbs <= content(last[0].text) else None
+    known = [one for one in (*talk.reminders, *talk.tasks) if one.rhythm != DONE and len(content(one.text)) > 1]
+    told = [one for one in known if content(one.text) <= said and len(said - content(one.text)) <= _MOST_BESIDE]
+    wishes = [
+        Wish(name, slots, line=(one.place, one.text)) if one in talk.tasks else Wish(name, slots, one.place)
+        for one in told
+    ]
+    return replace(wishes[0], also=tuple(wishes[1:])) if wishes else None
+
+
+_MOST_BESIDE: Final = 3
+_SOMEBODY: Final = frozenset(("him", "her", "them"))
+_NOT_DONE: Final = frozenset(
+    ("not", "no", "never", "yet", "forgot", "forgotten", "almost", "nearly", "tried", "wanted", "didnt", "havent",
+     "hasnt", "dont", "wont", "cant", "couldnt", "wasnt", "isnt", "half", "should", "supposed", "meant", "planned",
+     "started", "about", "to", "nobody", "missed", "failed", "hated")
+)  # fmt: skip
 
 
 def _whole(what: str, talk: Talk) -> bool:
@@ -315,6 +366,20 @@ def _is_topic(words: str, now: Instant, zone: ZoneInfo) -> bool:
     return bool(on_topic(words))
 
 
+def _is_day(words: str, now: Instant, zone: ZoneInfo) -> bool:
+    """A day that has not begun: tomorrow, sunday, the weekend."""
+    plain = words.casefold().removeprefix("the ").removeprefix("this ").removeprefix("my ")
+    if plain in ("weekend", "weekends", "sundays", "saturdays", "fridays", "mondays"):
+        return True
+    if _is_clock(words, now, zone) or is_length(words, now, zone):
+        return False
+    try:
+        said = understand(words, now, zone)
+    except InvalidPhraseError:
+        return False
+    return said.once is None or to_datetime(said.once, zone).date() > to_datetime(now, zone).date()
+
+
 def _is_word(words: str, now: Instant, zone: ZoneInfo) -> bool:
     del now, zone
     return len(words.split()) == 1
@@ -380,6 +445,6 @@ _SPEAKING: Final = frozenset(
 _FITS: Final[dict[str, Callable[[str, Instant, ZoneInfo], bool]]] = {
     "when": is_time, "length": is_length, "name": is_name, "said": _speaks, "line": is_line, "list": _is_list,
     "topic": _is_topic, "who": _is_word, "saying": _is_saying, "subject": _is_subject, "field": _is_field,
-    "value": _is_value, "called": _is_called, "minutes": _is_minutes,
+    "value": _is_value, "day": _is_day, "called": _is_called, "minutes": _is_minutes,
 }  # fmt: skip
 """What the words in a slot must be."""

@@ -274,6 +274,7 @@ REMINDERS: Final[tuple[Intent, ...]] = (
             can|could|should|let {what} come|be|happen -|at|on {when}
             do {what} {when} instead|rather
             {what} to {when}
+            {what} can wait -|until|till|til|to {when}
             $move {what} to|until|till|for|on|at {when} instead|rather
             $move {what} to|until|till|on|at|for {when}
             make {what} {when} instead|rather
@@ -320,6 +321,14 @@ REMINDERS: Final[tuple[Intent, ...]] = (
             hang|hold on {length}
             gimme|give me {length}
             in {minutes}
+            -|maybe|not|yet later -|please|pls
+            in a -|little bit|while|moment|minute|sec
+            snooze -|it|this|that -|for|by {minutes} -|min|mins|minutes
+            remind|ask|ping|tell|nudge|poke me again -|at|in|on|about -|it {when}
+            -|remind|ask -|me again {when}
+            can't|cannot -|do -|it|this|that -|right now -|in|at|until {when}
+            -|not now -|remind|ask -|me -|again -|in|at|until {when}
+            -|not now -|in {length}
             snooze
             snooze -|it|this|that -|for|by {length}
             snooze -|it|this|that -|until|till|to {when}

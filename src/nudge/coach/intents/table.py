@@ -7,6 +7,7 @@ import sys
 from typing import Final
 
 from nudge.coach.intents.agenda import AGENDA
+from nudge.coach.intents.clock import CLOCK
 from nudge.coach.intents.intent import Intent
 from nudge.coach.intents.itself import ITSELF
 from nudge.coach.intents.lists import LISTS
@@ -15,12 +16,13 @@ from nudge.coach.intents.reminders import REMINDERS
 from nudge.coach.intents.talk import TALK
 from nudge.phrases.wording import stem
 
-INTENTS: Final[tuple[Intent, ...]] = (*REMINDERS, *AGENDA, *LISTS, *ITSELF, *PERSON, *TALK)
+INTENTS: Final[tuple[Intent, ...]] = (*REMINDERS, *AGENDA, *LISTS, *ITSELF, *CLOCK, *PERSON, *TALK)
 GROUPS: Final = {
     "Reminders": REMINDERS,
     "What is on": AGENDA,
     "Lists, goals and the weekly review": LISTS,
     "About the coach": ITSELF,
+    "Times": CLOCK,
     "About you": PERSON,
     "Small talk": TALK,
 }

@@ -13,13 +13,19 @@ KIND = (
     "That's a lot. Nothing on your lists matters right now. What would help a little?",
 )
 WELL = ("I'm fine, thanks. How are you?", "All good here. And you?", "Running well. How's your day?")
+GLAD = ("Love to hear that. What made it so good?", "That's great! Enjoy it.", "Nice, that makes my day too.")
+PROUD = ("Congratulations! You earned that.", "Yes! Well done, really.", "Brilliant. Take a moment to enjoy it.")
+SORRY = (
+    "Sorry about that. Tell me what you need and I'll try again: “help” shows what I understand.",
+    "Fair enough. What did you want me to do? “help” shows what I understand.",
+)
 BYE = ("See you.", "Bye. I'm here when you need me.", "Talk soon. Take care of you.")
 NOT_MINE = (
     "I can't do that. I remind, keep lists and help you plan: “help” shows how.",
     "That's not my thing, and I don't have a language model for it. “help” shows what I can do.",
 )
 THANKS = ("Any time.", "Glad to.", "You're welcome.")
-FINE = ("Good.", "Alright.", "👍", "Fine by me.")
+FINE = ("Good.", "Alright.", "👍")
 HELLO = ("Hey. What's the plan?", "Hi! What are you on?", "Hello. What's next for you?")
 NIGHT = ("Sleep well.", "Good night. See you in the morning.", "Night. Well done today.")
 
@@ -60,6 +66,13 @@ TALK: Final[tuple[Intent, ...]] = (
 tired|bad|low|upset|unhappy|horrible|worthless|useless|scared|afraid|worried|heartbroken|empty|numb|lost|alone|\
 ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|crap|sick|nervous \
             -|today|now|right|lately|again|out|of|these -|now|everything|days|it|all
+            i $feel stressed|anxious|worried|nervous|sad|upset|angry|tired|scared|overwhelmed|exhausted|frustrated \
+            about|by|because|from|with|of|over {what}
+            i have -|been a|an|such|so|really -|bad|rough|terrible|hard stressed|anxious|sad|down|low|day|time|week \
+            -|lately|today
+            had a|an|such -|a|really|very terrible|horrible|bad|awful|rough|hard|tough|shitty|difficult|sad|crap|shit \
+            day|time|week|morning|night -|today
+            work|school|everything|life is -|so|really|too stressful|exhausting|overwhelming|hard|much -|today|lately
             i feel like -|a|an|i -|am|total|complete \
             -|a|failure|crap|shit|failure|crying|loser|fraud|giving|nothing|am -|up|failing
             i had|have -|had|having a|such -|a|really|very \
@@ -98,6 +111,90 @@ ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|cr
         says=KIND,
     ),
     intent(
+        "glad",
+        "be glad with you",
+        """
+            I feel great! · I'm so happy · I'm happy today · I feel good · feeling great · feeling good today
+            I had a great day · had a good day · today was great · today went well · best day ever · what a day!
+            life is good · I'm in a good mood · I'm excited · I'm so excited · great day today · I feel fantastic
+            I feel much better · feeling better now · I'm feeling better
+        """,
+        way(
+            """
+            -|i -|am feeling -|so|really|very|just|pretty|much|quite|a -|bit|lot|much \
+            great|happy|good|fantastic|wonderful|amazing|excited|better|awesome|proud|energetic|motivated \
+            -|today|now|again|right -|now|today
+            i am|feel|felt -|so|really|very|just|pretty|much|quite|a -|bit|lot|much \
+            happy|fantastic|wonderful|amazing|excited|better|awesome|proud|energetic|motivated -|today|now|again
+            i feel|felt -|so|really|very|just|pretty|much|quite -|much great|good -|today|now|again
+            -|i had|have|having a|an|such|the -|a|really|very great|good|lovely|wonderful|amazing|nice|best|fun \
+            day|time|week|morning|night|weekend -|today|ever|so -|far
+            -|my|the|today|this day|today|week|morning|it was|is|went -|really|so|very|just great|good|well|lovely|fun
+            best day -|ever
+            what a -|great|lovely day
+            life is -|so good|great|beautiful
+            i am in a -|really good|great mood
+            -|a great|good|lovely day -|today
+            """,
+        ),
+        rank=Rank.TALK,
+        says=GLAD,
+    ),
+    intent(
+        "proud",
+        "celebrate with you",
+        """
+            I passed my exam! · I passed · I got the job · I got a promotion · I got promoted · I made it · I got hired
+            I won · we won · I won the game · I ran a marathon · I aced my test · I nailed it · I nailed the interview
+            I got a raise · I got accepted · I quit smoking · I got engaged · we're having a baby · I finished school
+            I broke my record
+        """,
+        way(
+            """
+            i -|have|just|finally|actually passed|aced|nailed|crushed|smashed -|my|the|it|that|an|a \
+            -|driving|final|math|job exam|test|class|interview|course|finals|presentation|it
+            i -|have|just|finally|actually passed|aced|nailed|crushed|smashed -|it|everything -|all
+            i -|just|finally|actually got the|a|an|my|into|in -|new job|promotion|raise|offer|licence|license|degree
+            i -|just|finally|actually got promoted|accepted|engaged|hired|married|in
+            we are having a baby
+            i -|just|finally|really made it
+            i|we -|just|finally|actually won -|the|my|our -|game|match|race|prize|it
+            i -|just|finally|actually ran -|a|my -|first|half marathon|race
+            i -|just|finally quit|stopped smoking|drinking
+            i -|just|finally finished|graduated -|from school|college|university
+            i -|just broke my -|personal record
+            """,
+        ),
+        rank=Rank.TALK,
+        says=PROUD,
+    ),
+    intent(
+        "sorry",
+        "take criticism",
+        """
+            you're useless · you are stupid · you suck · you're not helpful · you are no help · this is useless
+            that's stupid · this is stupid · that's wrong, stupid · you don't understand me · you don't get it
+            you never understand · you're dumb · you're an idiot · stupid bot · bad bot · dumb bot · I hate you
+            you're terrible · this doesn't work · that's not helpful
+        """,
+        way(
+            """
+            you are -|so|really|such|pretty|a|an|completely|just|very|too -|a|an|totally \
+            useless|stupid|dumb|terrible|idiot|awful|rubbish|crap|pathetic|bad|slow|unhelpful|worthless|shit|trash
+            you are not -|very|really|at|being helpful|useful|smart|good|all -|helpful
+            you are no|of -|no help|use -|at -|all
+            you -|really|just|totally suck
+            this|that|it is -|so|really|just|completely|not|wrong useless|stupid|dumb|terrible|helpful|rubbish|crap
+            you -|really don't|never|do|can't -|not understand|get|listen -|me|it|anything|to -|me
+            stupid|bad|dumb|useless bot|thing|coach|app|program|machine
+            i -|really hate you|this
+            this|it|that -|really|just does|doesn't|don't -|not work
+            """,
+        ),
+        rank=Rank.TALK,
+        says=SORRY,
+    ),
+    intent(
         "night",
         "say good night",
         """
@@ -133,7 +230,7 @@ ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|cr
         """
             hi · hello there · good morning · hey coach · yo · hello · hey · hi there · hiya · howdy · morning
             good evening · good afternoon · heyyy · evening · I'm here · I'm up · good morning coach · hello again
-            hey buddy · hi nudge · greetings
+            hey buddy · hi nudge · greetings · are you there? · are you still there?
         """,
         way(
             """
@@ -145,6 +242,8 @@ ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|cr
             good to see you
             i am here|up|awake
             anyone|anybody there|home
+            are you -|still there|here|around
+            you -|still there|here
             """,
         ),
         rank=Rank.TALK,
