@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
 import http.client
+import os
+import pty
+import re
 import sqlite3
+import struct
 import subprocess
+import termios
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from http.cookies import SimpleCookie
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from benchmarks.foundation import NUDGE, Environment
 from benchmarks.measure import Row, compiled_copy, median, megabytes, percentile, running, say, scratch, until
@@ -65,6 +72,29 @@ class Visitor:
     def get(self, path: str) -> bytes:
         return self._answer(path, self._cookie)[0]
 
+    def change(self, action: str, fields: dict[str, str], back: str) -> bytes:
+        """Send a form as a page does, and load the page that it leads to."""
+        form = urlencode({**fields, "csrf": self._csrf(), "back": back})
+        connection = self.connected()
+        headers = {
+            "Cookie": f"nudge={self._cookie}",
+            "Origin": f"{self._parts.scheme}://{self._parts.netloc}",
+            "Content-Type": "application/x-www-form-urlencoded",
+        }
+        connection.request("POST", f"/do/{action}", body=form, headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        if answer.status != 303:
+            raise RuntimeError(f"/do/{action} answered {answer.status}")
+        return self.get(back)
+
+    @cache  # noqa: B019  (one visitor, as long as the benchmark runs)
+    def _csrf(self) -> str:
+        found = re.search(r'name="csrf" value="([^"]+)"', self.get("/").decode())
+        assert found is not None
+        return found[1]
+
     def seconds(self, path: str, rounds: int = 15) -> list[float]:
         times = []
         for _ in range(rounds):
@@ -92,10 +122,54 @@ def page_rows(visitor: Visitor) -> list[Row]:
     large = f"{REMINDERS:,} reminders, {OUTCOMES:,} outcomes"
     others = ", ".join(f"{path[1:]} {median(times) * 1000:.0f}" for path, times in found.items() if path != "/")
     return [
-        (f"first page, {large}", f"{median(found['/']) * 1000:.0f} ms, best {min(found['/']) * 1000:.0f}", "< 100 ms"),
+        (f"first page, {large}", _milliseconds(found["/"]), "< 100 ms"),
         ("other pages, median in ms", others, "-"),
         ("first page with style and script", f"{size / 1000:.1f} kB", "< 60 kB"),
     ]
+
+
+def interaction_rows(visitor: Visitor, home: Path) -> list[Row]:
+    """A reminder is paused on its page and goes on again: from the tap to the page that says so."""
+    from nudge.daemon.control_client import call
+    from nudge.home.folder import Home
+
+    one = call(Home(home).socket, "POST", "/do/add", {"words": "tap me tomorrow at noon"})["id"]
+    times = []
+    for turn in range(20):
+        action, said = ("pause", b"Paused: tap me") if turn % 2 == 0 else ("resume", b"Resumed: tap me")
+        started = time.perf_counter()
+        page = visitor.change(action, {"id": one}, f"/time/{one}")
+        times.append(time.perf_counter() - started)
+        if said not in page:
+            raise RuntimeError(f"the page does not say {said.decode()!r}")
+    return [("a reminder is paused, until its page says so", _milliseconds(times), "< 50 ms")]
+
+
+def paint_rows(environment: Environment) -> list[Row]:
+    """The dashboard on a terminal of 80 by 24, from the start of its process to the first agent on the screen."""
+    command = [*NUDGE, "tui"]
+    times = [_painted(command, {**environment, "TERM": "xterm-256color"}) for _ in range(7)]
+    return [("nudge tui, from its start to the first frame", _milliseconds(times), "< 500 ms")]
+
+
+def _painted(command: list[str], environment: Environment) -> float:
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    started, seen = time.perf_counter(), b""
+    process = subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    try:
+        while b"coach" not in seen:
+            seen += os.read(ours, 65_536)
+        return time.perf_counter() - started
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+def _milliseconds(times: list[float]) -> str:
+    return f"{median(times) * 1000:.0f} ms, best {min(times) * 1000:.0f}"
 
 
 def cpu(pids: list[int]) -> float:
@@ -199,7 +273,8 @@ def rows() -> list[Row]:
             with running([*NUDGE, "web", "--port", "0"], inside) as web:
                 assert web.stdout is not None
                 visitor = Visitor(web.stdout.readline().strip())
-                found = page_rows(visitor) + stream_rows(visitor, [daemon.pid, web.pid])
+                found = page_rows(visitor) + interaction_rows(visitor, home) + paint_rows(inside)
+                found += stream_rows(visitor, [daemon.pid, web.pid])
                 return found + flood_rows(visitor, home)
 
 

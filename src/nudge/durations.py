@@ -1,4 +1,4 @@
-"""Durations as people write them, `2h`, `1h30m`, `90 min`, and as lists show them, `1h 30m`.
+"""Durations as people write them, `2h`, `1h30m`, `90 min`, and how every surface says times and distances.
 
 Inside a duration is a whole number of microseconds, and every unit is whole seconds, so six decimals are always exact
 and nothing is ever rounded.
@@ -7,6 +7,7 @@ and nothing is ever rounded.
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Final
 
 from nudge.errors import UsageError
@@ -38,7 +39,7 @@ def parse_duration(text: str) -> int:
     if not words or len(words) > 64:
         raise UsageError(f"{text[:64]!r} is not a duration.", next_step=_EXAMPLES)
     if words[0] in "-−":
-        raise UsageError(f"{text!r} is negative, and a duration goes forward.", next_step=_EXAMPLES)
+        raise UsageError(f"{text!r} is negative.", next_step=_EXAMPLES)
     total, position, above = 0, 0, LONGEST
     while position < len(words):
         part = _PART.match(words, position)
@@ -49,7 +50,7 @@ def parse_duration(text: str) -> int:
         total += int(part[1]) * unit + millionths * (unit // 1_000_000)
         position, above = part.end(), unit
     if total == 0:
-        raise UsageError(f"{text!r} is no time at all.", next_step=_EXAMPLES)
+        raise UsageError(f"{text!r} is zero.", next_step=_EXAMPLES)
     if total > LONGEST:
         raise UsageError(f"{text!r} is longer than a hundred years.", next_step=_EXAMPLES)
     return total
@@ -81,3 +82,38 @@ def format_duration(microseconds: int) -> str:
     elif seconds or not parts:
         parts.append(f"{seconds}s")
     return " ".join(parts)
+
+
+def span(microseconds: int) -> str:
+    """How long, for people: the two largest units, rounded down. The command line, the web page and the TUI use it.
+
+    >>> span(45 * SECOND), span(61 * MINUTE), span(2 * DAY + 3 * HOUR), span(DAY)
+    ('45 s', '1 h 1 min', '2 days 3 h', '1 day')
+    """
+    days, rest = divmod(abs(microseconds), DAY)
+    hours, rest = divmod(rest, HOUR)
+    minutes, rest = divmod(rest, MINUTE)
+    counts = [(days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"), (rest // SECOND, "s")]
+    first = next((index for index, (count, _) in enumerate(counts) if count), None)
+    if first is None:
+        return "0 s"
+    return " ".join(f"{count} {unit}" for count, unit in counts[first : first + 2] if count)
+
+
+def distance(microseconds: int) -> str:
+    """How far from now, at least a second.
+
+    >>> distance(90 * MINUTE), distance(-3 * DAY)
+    ('in 1 h 30 min', '3 days ago')
+    """
+    length = span(max(abs(microseconds), SECOND))
+    return f"in {length}" if microseconds >= 0 else f"{length} ago"
+
+
+def short_time(when: datetime, now: datetime) -> str:
+    """The time today, the weekday within a week, else the date. Both are in the reader's zone."""
+    if when.date() == now.date():
+        return f"{when:%H:%M}"
+    if abs((when.date() - now.date()).days) < 7:
+        return f"{when:%a %H:%M}"
+    return f"{when:%Y-%m-%d %H:%M}"

@@ -13,7 +13,7 @@ NudgeError                      exit 1   something failed; the message says what
 ├── DaemonUnreachableError      exit 5   the command needs a running daemon
 ├── BudgetExhaustedError        exit 6   the call does not fit the budget
 │   └── AsleepError                      the agent sleeps on its budget (in `spending.lifecycle`, with its times)
-├── AnotherPollerError          exit 7   somebody else polls this bot
+├── AnotherPollerError          exit 7   another process polls this bot
 ├── StoreError                           the database refused
 │   ├── StoreNewerError                  written by a newer nudge
 │   ├── StoreCorruptError                what is stored cannot be read

@@ -50,7 +50,7 @@ class OutputPipe:
         if self.writer >= 0:
             os.close(self.writer)
         if self._loop is not None:
-            for _ in range(16):  # what is in the pipe now; somebody who escaped may write for ever
+            for _ in range(16):  # what is in the pipe now; somebody who escaped may write forever
                 if not self._read():
                     break
             self._loop.remove_reader(self._reader)

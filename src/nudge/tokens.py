@@ -190,5 +190,5 @@ def _count(source: object, name: str) -> int:
     if value is None:
         return 0
     if not is_whole(value):
-        raise UnbelievableUsageError(f"The usage says {value!r} for {name}, which is no number of tokens.")
+        raise UnbelievableUsageError(f"The usage says {value!r} for {name}, which is not a number of tokens.")
     return value

@@ -37,8 +37,8 @@ def test_what_people_write(text: str, expected: int) -> None:
     [
         pytest.param("", "not a duration", id="nothing"),
         pytest.param("0", "unit", id="zero without a unit"),
-        pytest.param("0m", "no time at all", id="zero"),
-        pytest.param("0h 0m", "no time at all", id="zero twice"),
+        pytest.param("0m", "is zero", id="zero"),
+        pytest.param("0h 0m", "is zero", id="zero twice"),
         pytest.param("-5m", "negative", id="negative"),
         pytest.param("5", "Say the unit: 5s, 5m or 5h", id="no unit"),
         pytest.param("5 parsecs", "not a duration", id="a unit of length"),

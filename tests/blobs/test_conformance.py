@@ -55,7 +55,7 @@ def test_a_server_that_is_away_is_told_as_such() -> None:
 
 def test_wrong_keys_are_told_as_such(s3: tuple[str, dict[str, str]]) -> None:
     url, environment = s3
-    with pytest.raises(NotConfiguredError, match="refuses access"):
+    with pytest.raises(NotConfiguredError, match="denied access"):
         open_blobs(url, {**environment, "AWS_SECRET_ACCESS_KEY": "wrong"}).put("a", b"x")
 
 

@@ -33,7 +33,7 @@ STOPPED = replace(STATUS, state=SpendingState.BUDGET_EXCEEDED, meter=Meter(1_170
 def test_the_budget_in_words_has_no_dollars() -> None:
     assert budget_lines(STATUS, UTC, NOON, colour=False) == [
         "Budget: 47% used, 2% held  █████████░░░░░░░░░░░  awake",
-        "Refreshes Mon 00:00, in 12h.",
+        "Refreshes Mon 00:00, in 12 h.",
     ]
 
 

@@ -106,7 +106,7 @@ BROKEN = [
     pytest.param(
         "roles/coach.yaml",
         "name: coach\nreminders:\n" + "  - {name: a, message: b, schedule: {every: 1h}}\n" * 2,
-        "coach.yaml, line 4: a is the name of two reminders",
+        "coach.yaml, line 4: a is used for two reminders",
         id="two reminders of one name",
     ),
 ]

@@ -184,7 +184,7 @@ def test_a_database_that_stays_away_is_not_made_anew_beside_a_daemon(home: Cli) 
         for file in home.home.glob("nudge.db*"):
             file.unlink()
         done = home("reminder", "add", "--name", "x", "--every", "1h", "--message", "X.", code=1)
-        assert "was removed while nudge runs. Nothing was changed." in done.stderr
+        assert "was removed while nudge was running. Nothing was changed." in done.stderr
         assert not (home.home / "nudge.db").exists()
         daemon.signal(signal.SIGCONT)
         until(lambda: (home.home / "nudge.db").exists(), "it is back")
@@ -308,7 +308,7 @@ def test_status_without_a_daemon_shows_what_the_database_knows(here: CliHere) ->
     done = here("status", code=5)
     assert "daemon  not running" in done.stdout
     assert "agents  coach" in done.stdout
-    assert "timers  1; next in 1h 59min" in done.stdout
+    assert "timers  1; next in 1 h 59 min" in done.stdout
     assert "coach: 0% used, awake" in done.stdout
     assert "Start it with 'nudge run'." in done.stderr
     status = json.loads(here("status", "--json", code=5).stdout)

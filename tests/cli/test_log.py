@@ -138,5 +138,5 @@ async def test_why_says_that_what_is_due_waits_for_a_daemon(home_on: Cli, durabl
     assert "no daemon" not in home_on("why").stderr
     await store.timers.set(Timer.at("coach", "x", "note", Instant(NOON - MINUTE)))
     await store.close()
-    assert "no daemon runs" in home_on("why").stderr
-    assert "no daemon runs" in home_on("why", "15:00", code=3).stderr
+    assert "no daemon is running" in home_on("why").stderr
+    assert "no daemon is running" in home_on("why", "15:00", code=3).stderr

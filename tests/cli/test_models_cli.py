@@ -35,7 +35,7 @@ def test_a_local_model_answers_for_free(home: Cli, lacks: tuple[str, ...]) -> No
     [
         pytest.param('model = "openay"\n', "", "openai", id="an unknown provider"),
         pytest.param('model = "openai"\n', "", "no OPENAI_API_KEY or OPENAI_BASE_URL", id="neither key nor url"),
-        pytest.param('model = "openai"\n', "OPENAI_API_KEY=sk-x\n", "which of its models to ask", id="no model named"),
+        pytest.param('model = "openai"\n', "OPENAI_API_KEY=sk-x\n", "no default model is set", id="no model named"),
     ],
 )
 def test_a_mistake_is_found_by_the_check_and_the_start(home: Cli, toml: str, env: str, says: str) -> None:

@@ -259,7 +259,7 @@ def test_a_plan_window_that_is_used_up_is_shown_and_lets_nobody_start(monitor: C
     store = open_sqlite(str(monitor.home / "nudge.db"))
     run_inline(fill(store))
     run_inline(store.close())
-    assert "Plan, 5 hours: 100% used, begins again" in monitor("budget", "--agent", "monitor", code=6).stdout
+    assert "Plan, 5 hours: 100% used, resets" in monitor("budget", "--agent", "monitor", code=6).stdout
     (shown,) = monitor.json("budget", "--agent", "monitor", code=6)["plan_windows"]
     assert (shown["name"], shown["percent"], shown["used_up"]) == ("5h", 100, True)
     assert monitor.json("budget", "--agent", "monitor", code=6)["by_plan"]
@@ -277,7 +277,7 @@ def test_a_script_gets_no_letter_while_its_plan_has_nothing_to_spare(monitor: Cl
     store = open_sqlite(str(monitor.home / "nudge.db"))
     run_inline(half_used_in_an_hour(store))
     run_inline(store.close())
-    assert "begins again" in monitor("budget", "--agent", "monitor").stdout
+    assert "resets" in monitor("budget", "--agent", "monitor").stdout
     (monitor.home / "nudge.toml").write_text("[windows]\nspare = true\n")
     assert "has nothing to spare before" in monitor("inbox", "monitor", "--take", code=6).stderr
     (monitor.home / "nudge.toml").write_text("[windows]\nspare = false\n")

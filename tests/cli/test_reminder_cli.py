@@ -156,7 +156,7 @@ def test_an_edit_of_what_a_role_asks_for_says_what_becomes_of_it(here: CliHere) 
     run_inline(store.close())
     said = here("reminder", "edit", "ci", "--every", "2h").stderr
     assert "ci comes from its role. When it changes there, that version replaces all your edits." in said
-    assert "gives it its name" in here("reminder", "edit", "ci", "--name", "mine", code=2).stderr
+    assert "gets its name from its" in here("reminder", "edit", "ci", "--name", "mine", code=2).stderr
 
 
 def test_a_condition_that_nobody_can_judge_is_a_warning(here: CliHere) -> None:
@@ -358,7 +358,7 @@ def test_a_role_and_a_routine_are_seeded_and_a_clash_is_a_finding_and_no_end(hom
     with home.start():
         rows = {row["name"]: row["source"] for row in home.json("reminder", "list")}
         assert rows == {"check-ci": "role", "review": "role", "chores": "file"}
-        assert "roles and routines are in force" in home("doctor").stdout
+        assert "roles and routines are fine" in home("doctor").stdout
 
 
 def test_the_shell_completes_ids(here: CliHere) -> None:

@@ -67,7 +67,7 @@ def test_it_uses_the_home_and_touches_not_a_byte_of_it(home: Cli, tmp_path: Path
         assert mine in texts
     notes = " ".join(out[out.index("Summary") :].split())
     assert "1 reminder has no time left on the first day, and is left out." in notes
-    assert "1 condition is a command; it was not run and taken as met." in notes
+    assert "1 condition is a command; it was not run, and the simulation treats it as met." in notes
     assert "reserve kept 2 of 2" in notes
     assert "estimate" in notes
     writer.close()
@@ -210,7 +210,7 @@ def test_a_long_run_says_how_far_it_is(cli: Cli) -> None:
         (("--person", "missing.yaml"), 3, "There is no file missing.yaml"),
         (("--agent", "other"), 3, "There is no agent called 'other'"),
         (("--model", "real"), 4, "--model real needs a key"),
-        (("--compare", "ping_budget"), 2, "'ping_budget' is nothing to compare with"),
+        (("--compare", "ping_budget"), 2, "'ping_budget' is not a setting to compare"),
         (("--compare", "ping_buget=off"), 2, "Did you mean 'ping_budget'?"),
         (("--compare", "heartbeat=soon"), 2, "--compare coach.heartbeat: expected a duration"),
         (("--compare", "ping_budget=off", "--html", "x.html"), 2, "--html shows one run"),

@@ -109,4 +109,4 @@ def test_without_a_wheel_it_says_what_to_install(here: CliHere, work: Path, monk
 
 def test_pipes_are_left_out_and_named(here: CliHere, work: Path) -> None:
     os.mkfifo(work / "pipe")
-    assert "Left out: pipe is no file, folder or link." in here("snapshot", "create").stderr
+    assert "Left out: pipe is not a file, folder or link." in here("snapshot", "create").stderr

@@ -94,7 +94,7 @@ def test_limits_of_a_task_are_kept(worker: Cli, service: FakeAnthropic) -> None:
     for number in range(12):
         service.reply(Reply(tools=[("write_file", {"path": f"f{number}", "content": "x"})]))
     done = worker("work", "write files", "--max-iterations", "3", code=6)
-    assert "Stopped. The budget of its run was used up." in done.stdout
+    assert "Stopped. Its run budget was used up." in done.stdout
 
 
 def test_mistakes_have_a_next_step(here: CliHere) -> None:

@@ -20,13 +20,13 @@ async def nothing() -> None:
 
 
 async def away() -> Mapping[str, Any]:
-    raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.")
+    raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it is running.")
 
 
 async def test_an_error_behind_the_socket_comes_through_with_its_next_step(tmp_path: Path) -> None:
     path = tmp_path / "control.sock"
     async with serving(control_app(away, nothing, lambda: None), path):
-        with pytest.raises(NudgeError, match=r"does not answer\. Check that it runs\.") as caught:
+        with pytest.raises(NudgeError, match=r"does not answer\. Check that it is running\.") as caught:
             await asyncio.to_thread(call, path, "GET", "/status")
         assert not isinstance(caught.value, DaemonUnreachableError)  # the daemon is there, its store is not
 
@@ -62,10 +62,10 @@ async def test_a_folder_that_others_may_have_put_there_is_not_used(
     uid = os.getuid()
     async with serving(app, path):
         monkeypatch.setattr(os, "getuid", lambda: uid + 1)
-        with pytest.raises(DaemonUnreachableError, match="belongs to somebody else"):
+        with pytest.raises(DaemonUnreachableError, match="belongs to another user"):
             await asyncio.to_thread(call, path, "GET", "/status")
     folder.resolve().chmod(0o755)
-    with pytest.raises(NotConfiguredError, match="belongs to somebody else"):
+    with pytest.raises(NotConfiguredError, match="belongs to another user"):
         async with serving(app, path):
             pass
     assert folder.resolve().stat().st_mode & 0o777 == 0o755  # a link must not make us change what it points to

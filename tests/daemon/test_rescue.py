@@ -168,7 +168,7 @@ def test_what_can_be_read_is_recovered_and_the_rest_comes_from_the_copy(tmp_path
     if len(found) < MANY:
         assert "may be missing" in done.text
     elif copied and done.filled:
-        assert "From the copy of 2026-02-17" in done.text
+        assert "from the copy of 2026-02-17" in done.text
 
 
 def test_a_reminder_that_lost_its_timer_gets_another(tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_setting_aside_twice_in_a_second_overwrites_nothing(tmp_path: Path) -> N
             lambda path: overwrite(path, 0, b"\xff" * 100), "is damaged (file is not a database)", id="header"
         ),
         pytest.param(lambda path: os.truncate(path, 0), "is damaged (the file is empty)", id="emptied"),
-        pytest.param(lambda path: path.unlink(), "none; the next start makes an empty one", id="removed"),
+        pytest.param(lambda path: path.unlink(), "none; the next start creates an empty one", id="removed"),
     ],
 )
 def test_doctor_explains(tmp_path: Path, damage: Callable[[Path], None], said: str) -> None:

@@ -130,7 +130,7 @@ async def test_rates_above_the_long_context_threshold_count() -> None:
             assert await rig.spent() == 77_500 != 15_500
 
 
-async def test_an_unknown_model_costs_the_dearest_price_and_is_flagged() -> None:
+async def test_an_unknown_model_costs_the_highest_price_and_is_flagged() -> None:
     with service(lambda body: said({"input_tokens": 1_000, "output_tokens": 0}, "brand-new")) as upstream:
         async with gateway_on(upstream.url) as rig:
             await post(rig, {**ask(), "model": "brand-new"})

@@ -206,7 +206,7 @@ async def test_without_a_remote_it_says_what_is_missing(repos: Repositories, his
     repos.git(repos.mine, "remote", "remove", "origin")
     assert await history.pull_if_clean("coach") is None
     for asked in (history.pull, history.push):
-        with pytest.raises(NudgeError, match=r"nowhere to sync with.*git push -u origin HEAD"):
+        with pytest.raises(NudgeError, match=r"no remote to sync with.*git push -u origin HEAD"):
             await asked("coach")
 
 
@@ -406,7 +406,7 @@ async def test_a_push_that_is_refused_says_what_to_do(repos: Repositories, histo
 async def test_a_remote_that_is_gone_may_come_back(repos: Repositories, history: GitHistory) -> None:
     repos.remote.rename(repos.remote.with_name("moved.git"))
     before = repos.snapshot()
-    with pytest.raises(RetryableError, match="Nothing could be fetched"):
+    with pytest.raises(RetryableError, match="The fetch failed"):
         await history.pull("coach")
     assert repos.snapshot() == before
 

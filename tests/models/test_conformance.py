@@ -408,7 +408,7 @@ REFUSALS: dict[str, tuple[Fault, type[NudgeError], str]] = {
     "403": (Fault.status_of(403), NotConfiguredError, "_API_KEY"),
     "404": (Fault.status_of(404, message="model: claude-x"), NotConfiguredError, "claude-x"),
     "400": (Fault.status_of(400, message="prompt is too long"), QuestionRefusedError, "prompt is too long"),
-    "413": (Fault.status_of(413), QuestionRefusedError, "does not accept"),
+    "413": (Fault.status_of(413), QuestionRefusedError, "rejected this request"),
 }
 
 

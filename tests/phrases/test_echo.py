@@ -7,10 +7,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from nudge.durations import distance
 from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, from_local
 from nudge.phrases import Understood, understand
 from nudge.phrases.reader import shown
-from nudge.phrases.result import distance
 
 TORONTO = ZoneInfo("America/Toronto")
 NOW = from_local(datetime(2026, 2, 18, 14, 0), TORONTO)

@@ -23,6 +23,8 @@ ZONE = "America/Toronto"
         pytest.param(without_thanks, "pls ", id="thanks without end"),
         pytest.param(lambda text: split_reminder(text, NOON, ZONE), "pls ", id="a reminder with them"),
         pytest.param(lambda text: split_reminder(text, NOON, ZONE), "\u0130", id="letters that become two"),
+        pytest.param(lambda text: split_reminder(text, NOON, ZONE), " ", id="spaces"),
+        pytest.param(lambda text: split_reminder(f"x{text}", NOON, ZONE), " ", id="spaces after a word"),
         pytest.param(read_sleep, "'", id="quotes in place of a bedtime"),
         pytest.param(read_sleep, "\n", id="empty lines in place of a bedtime"),
     ],

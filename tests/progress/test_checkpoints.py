@@ -124,7 +124,7 @@ def test_two_that_go_on_with_one_session_one_is_told(in_store: InStore) -> None:
         checkpoints = Checkpoints(store)
         session = await checkpoints.save(await checkpoints.load("coach", "s1"), [said(0)], clock.now())
         await checkpoints.save(session, [said(1)], clock.now())
-        with pytest.raises(LostLeaseError, match="went on elsewhere"):
+        with pytest.raises(LostLeaseError, match="was continued elsewhere"):
             await checkpoints.save(session, [said(2)], clock.now())
         assert await checkpoints.everything("coach", "s1") == [said(0), said(1)]
 

@@ -78,10 +78,10 @@ async def test_asking_again_for_a_child_gives_the_same_share(store: SqlStore) ->
     with pytest.raises(BudgetExhaustedError, match=r"was given \$0.045 before, and needs \$0.045001"):
         await pools.reserve("run", "child", need=Money(45_001), now=at(2))
     await pools.reserve("run", "other", now=at(2))
-    with pytest.raises(UsageError, match="There already was a 'child'"):
+    with pytest.raises(UsageError, match="This pool already had a 'child'"):
         await pools.reserve("run", "child", parent="other", now=at(2))
     await pools.release("run", "child", at(2))
-    with pytest.raises(UsageError, match="There already was a 'child'"):
+    with pytest.raises(UsageError, match="This pool already had a 'child'"):
         await pools.reserve("run", "child", now=at(2))
 
 
@@ -182,9 +182,12 @@ async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: S
 @pytest.mark.parametrize(
     ("step", "error", "words"),
     [
-        pytest.param(lambda p: p.open("coach", "run", 5), UsageError, "another pool", id="another total"),
+        pytest.param(lambda p: p.open("coach", "run", 5), UsageError, "already has a pool", id="another total"),
         pytest.param(
-            lambda p: p.open("coach", "run", Money(100_000), owner="x"), UsageError, "another pool", id="new owner"
+            lambda p: p.open("coach", "run", Money(100_000), owner="x"),
+            UsageError,
+            "already has a pool",
+            id="new owner",
         ),
         pytest.param(lambda p: p.open("nobody", "r", 5), NotFoundError, "no agent", id="an agent that is not there"),
         pytest.param(lambda p: p.open("coach", "r", 0), UsageError, "nothing to share", id="an empty pool"),
@@ -197,7 +200,7 @@ async def test_a_run_that_spent_already_is_shared_out_from_what_is_left(store: S
             lambda p: p.reserve("run", "a\x00", now=NOON), UsageError, "cannot be", id="what is not printable"
         ),
         pytest.param(lambda p: p.reserve("run", "x", cap=0, now=NOON), UsageError, "cap of 0", id="a cap of nothing"),
-        pytest.param(lambda p: p.reserve("run", "parent", now=NOON), UsageError, "already was", id="the owner's name"),
+        pytest.param(lambda p: p.reserve("run", "parent", now=NOON), UsageError, "already had", id="the owner's name"),
         pytest.param(lambda p: p.reserve("run", "x", parent="y", now=NOON), NotFoundError, "no 'y'", id="no parent"),
         pytest.param(
             lambda p: p.reserve("run", "x", need=Money(45_001), now=NOON),
@@ -270,7 +273,7 @@ async def test_tasks_that_share_one_pool_never_pass_it(store: SqlStore) -> None:
 async def test_two_agents_cannot_have_one_run(store: SqlStore) -> None:
     pools = await opened(store)
     await store.agents.add(Agent("other", "coach", NOON))
-    with pytest.raises(UsageError, match="another pool"):
+    with pytest.raises(UsageError, match="already has a pool"):
         await pools.open("other", "run", Money(100_000))
 
 
@@ -290,7 +293,7 @@ async def test_a_step_reads_closed_members_in_sums(store: SqlStore) -> None:
     await pools.release("run", "lead", NOON)
     assert await pools.available("run", "parent", NOON) == 100_000 - 200
     for name in ("worker-3", "lead"):
-        with pytest.raises(UsageError, match="already was"):
+        with pytest.raises(UsageError, match="already had"):
             await pools.reserve("run", name, now=NOON)
         with pytest.raises(UsageError, match="is released"):
             await pools.release("run", name, NOON)

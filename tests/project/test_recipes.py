@@ -28,6 +28,17 @@ UNUSED = {
     r"\bto be of use\b": "useful",
     r"\b(does|do) not pay for\b": "does not cover",
     r"\bstands? there twice\b": "is there twice",
+    r"\bhow (it|they|the \w+) stands?\b": "its state",
+    r"\bbegins again\b": "resets",
+    r"\bdearest\b": "highest",
+    r"\bfor ever\b": "forever",
+    r"\balike\b": "in the same way",
+    r"\bin whatever way\b": "leave it out",
+    r"\bhad better\b": "should",
+    r"\bmakes no sense\b": "cannot be read",
+    r"\b(thereby|such that)\b": "two sentences",
+    r"help=\"whose ": "the agent",
+    r"help=\"as JSON": "print JSON",
 }
 """Words that read as translated, and what to write instead."""
 

@@ -290,7 +290,7 @@ def test_chatter_waits_until_the_channel_is_back_and_is_not_used_up(in_store: In
         assert await states(store) == [Sending.UNKNOWN, *[Sending.SENT] * 3]
         row = await store.outcomes.get("coach", "0", NOON)
         assert row
-        assert row.reason == "The gateway gave up. It is not sent again."
+        assert row.reason == "The gateway gave up. It won't be sent again."
 
     in_store(scenario)
 
@@ -323,7 +323,7 @@ def test_an_answer_that_is_older_than_a_day_is_missed_and_says_why(
                 assert row
                 assert row.result is Result.MISSED
                 assert row.reason.startswith("It could not be sent for 1d")
-                assert row.reason.endswith(f", and then it was too late. {fault()}")
+                assert row.reason.endswith(f", and by then it was too late. {fault()}")
                 assert "delivery" not in row.detail
             assert [line.kind for line in await store.feed.recent() if "too late" in line.text] == ["missed", "missed"]
 

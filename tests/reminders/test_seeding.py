@@ -230,7 +230,7 @@ def test_a_name_comes_from_the_file(tmp_path: Path) -> None:
         files.role(CI)
         files.routine("chores.md", ROUTINE)
         await seed(world)
-        with pytest.raises(UsageError, match="gives it its name") as error:
+        with pytest.raises(UsageError, match="gets its name from its") as error:
             await world.reminders.edit("check-ci", {"name": "ci"}, world.now)
         assert error.value.next_step == "Rename it in the role."
         with pytest.raises(UsageError) as error:

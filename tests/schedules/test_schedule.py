@@ -99,7 +99,7 @@ def test_every_kind(given: dict[str, Any], kind: str, words: str, expected: str)
         pytest.param({"idle": "5m", "until": NOW}, "does not recur", id="an end of idleness"),
         pytest.param({"in_": timedelta(0), "now": NOW}, "not in the future", id="in no time"),
         pytest.param({"in_": timedelta(hours=-1), "now": NOW}, "-1h from now", id="in less than no time"),
-        pytest.param({"in_": "0s", "now": NOW}, "no time at all", id="in no time, in words"),
+        pytest.param({"in_": "0s", "now": NOW}, "is zero", id="in no time, in words"),
         pytest.param({"every": timedelta(0), "now": NOW}, "1 second", id="every no time"),
         pytest.param({"idle": timedelta(0)}, "1 second", id="idle for no time"),
         pytest.param({"in_": 5, "now": NOW}, "5 is not a duration", id="a number for a duration"),

@@ -79,7 +79,7 @@ def test_the_summary_names_what_was_left_out_and_the_quiet_hours() -> None:
     text = "\n".join(summary_lines(LIFE))
     assert "note            One condition was taken as met." in text
     assert "quiet hours     0 violations (02:00–10:00)" in text
-    assert "ping budget     lowest 3.0 of 5; no reserve asked for" in text
+    assert "ping budget     lowest level 3.0 of 5" in text
     assert "asleep 1 time, 148.0 h" in text
     assert "ping budget     off" in "\n".join(summary_lines(replace(LIFE, samples=(), events=())))
 

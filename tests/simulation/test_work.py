@@ -85,5 +85,5 @@ def test_the_same_seed_works_the_same_week_and_leaves_the_home_alone(home: Home)
 
 
 def test_a_real_model_is_refused(home: Home) -> None:
-    with pytest.raises(UsageError, match="without a real model"):
+    with pytest.raises(UsageError, match="cannot be simulated with a real model"):
         lived(home, model="real")

@@ -43,7 +43,7 @@ def test_a_start_charges_what_its_own_dead_predecessor_held(in_store: InStore) -
         status = await spending.state("coach", clock.now())
         assert (status.meter.spent, status.held) == (2 * WORST, 2 * WORST)
         assert (await spending.state("other", clock.now())).meter.spent == WORST
-        text = "nudge was stopped during 2 calls, which may have been billed. The most it can be is charged."
+        text = "nudge stopped during 2 calls. That may have been billed, so the highest possible cost is charged."
         assert text in await feed(store, "budget")
         await spending.start(clock.now())
         assert (await spending.state("coach", clock.now())).meter.spent == 2 * WORST, "once"

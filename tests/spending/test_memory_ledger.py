@@ -203,7 +203,7 @@ def test_plain_with_refuses_what_does_not_fit_and_says_whether_waiting_would_hel
     with pytest.raises(BudgetExhaustedError, match=r"the demo has \$0\.0001 left of \$0\.0001\. Top up"):
         ledger.hold(model="penny", input_tokens=200, max_tokens=80).__enter__()
     with ledger.hold(model="penny", input_tokens=0, max_tokens=95) as first:
-        with pytest.raises(BudgetExhaustedError, match=r"held for calls in flight.*async with"):
+        with pytest.raises(BudgetExhaustedError, match=r"held for running calls.*async with"):
             ledger.hold(model="penny", input_tokens=20, max_tokens=80, min_tokens=10).__enter__()
         first.settle(TokenUse(output=1))
     assert (ledger.spent, ledger.held) == (1, 0)
@@ -445,7 +445,7 @@ async def test_a_free_model_needs_no_money_even_over_the_limit() -> None:
     assert ledger.spent == 130
 
 
-def test_an_unknown_model_is_held_at_the_dearest_price_and_flagged() -> None:
+def test_an_unknown_model_is_held_at_the_highest_price_and_flagged() -> None:
     ledger = Ledger("$10", prices=PRICES)
     with ledger.hold(model="brand-new-model", input_tokens=1_000, max_tokens=100) as hold:
         assert not hold.known_price

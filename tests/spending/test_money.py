@@ -54,7 +54,7 @@ def test_amounts_are_read_exactly(text: str | Decimal, expected: int) -> None:
     ],
 )
 def test_what_is_not_an_amount_is_refused(text: str | Decimal) -> None:
-    with pytest.raises(UsageError, match="not an amount of money"):
+    with pytest.raises(UsageError, match="not an amount of dollars"):
         parse_money(text)
 
 

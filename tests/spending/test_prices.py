@@ -239,7 +239,7 @@ def test_a_free_model_is_not_clamped() -> None:
     assert free.worst_case("offline", 1_000, 500) == 0
 
 
-def test_missing_cache_prices_become_the_dearest_they_could_be() -> None:
+def test_missing_cache_prices_become_the_highest_they_could_be() -> None:
     rates = TABLE.models["claude-opus-5-5"].base
     assert (rates.cache_read, rates.cache_write, rates.cache_write_1h) == (4_000_000, 5_000_000, 8_000_000)
 
@@ -354,7 +354,7 @@ def test_the_home_is_laid_over_the_shipped_table_and_a_named_file_over_both(tmp_
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        pytest.param("[models", "not readable as TOML", id="not TOML"),
+        pytest.param("[models", "not valid TOML", id="not TOML"),
         pytest.param("[models.m]\ninput = 1\n", "set both", id="half a price"),
         pytest.param("models = 3", "models must be a section", id="a number for all models"),
         pytest.param("[models]\nopus = 3", "opus must be a section", id="a number for a model"),

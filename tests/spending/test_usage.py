@@ -38,7 +38,7 @@ async def test_recent_calls_come_newest_first_and_by_agent(store: SqlStore) -> N
     assert [row.attempt_id for row in await store.usage.recent(since=Instant(NOON + 1))] == ["a2", "a1"]
 
 
-async def test_totals_add_up_by_purpose_and_model_the_dearest_first(store: SqlStore) -> None:
+async def test_totals_add_up_by_purpose_and_model_the_highest_first(store: SqlStore) -> None:
     for number, (purpose, model, cost, known) in enumerate(
         [("heartbeat", "haiku", 5, True), ("work", "opus", 50, True), ("work", "opus", 60, False)]
     ):

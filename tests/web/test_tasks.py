@@ -128,7 +128,7 @@ TASKS: dict[str, Callable[[Page, Site], None]] = {
     "Remind me of something": remind_me,
     "Put a reminder off for half an hour": put_it_off,
     "Take back what I just did": take_it_back,
-    "Let the builder go on with more budget": let_it_go_on,
+    "Give the builder more budget": let_it_go_on,
     "What is it doing right now, and how far is it?": what_it_does,
     "Wake an agent that sleeps on its budget": wake_it,
     "How would a smaller ping budget feel?": a_smaller_budget,

@@ -137,7 +137,7 @@ def test_a_search_does_not_follow_links(place: tuple[Path, ToolContext]) -> None
 def test_a_pipe_in_place_of_a_file_does_not_hang(place: tuple[Path, ToolContext]) -> None:
     top, context = place
     os.mkfifo(top / "work/pipe")
-    assert "no regular file" in use(context, "read_file", path="pipe").text
+    assert "not a regular file" in use(context, "read_file", path="pipe").text
 
 
 def test_a_link_in_place_of_the_workspace_leads_nowhere(place: tuple[Path, ToolContext]) -> None:

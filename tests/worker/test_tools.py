@@ -81,7 +81,7 @@ def test_a_file_is_read_in_parts_that_fit(context: ToolContext, tmp_path: Path) 
 
 def test_what_is_no_text_is_not_read(context: ToolContext, tmp_path: Path) -> None:
     (tmp_path / "picture").write_bytes(b"\x89PNG\0\0")
-    assert "is no text: 6 bytes" in use(context, "read_file", path="picture").text
+    assert "is not text: 6 bytes" in use(context, "read_file", path="picture").text
 
 
 def test_a_written_file_keeps_its_mode_and_other_names_their_content(context: ToolContext, tmp_path: Path) -> None:

@@ -358,7 +358,7 @@ def test_a_used_up_run_closes_with_a_report() -> None:
         await place.passes(600)
         session = await place.session()
         assert session.status is SessionStatus.STOPPED
-        assert session.reason == "The budget of its run was used up."
+        assert session.reason == "Its run budget was used up."
         assert place.reports == [("person", "Closing: half of it is done.")]
 
     office(scenario, OfflineModel(*[writes_as_long_as_it_may] * 20), tokens=20_000)

@@ -22,7 +22,7 @@ after another up to its capacity. If it is empty, pings come back with time; it 
 
 Below that you see which background tasks come next. They use the same bucket, except those marked (silent), which never
 ping. [this task] is you; [just fired] had its turn in the last 15 minutes. To read a task's whole text first, answer
-{"action": "read", "read": ["routines/chores.md"]} with what stands in its brackets; you are then asked again, once.
+{"action": "read", "read": ["routines/chores.md"]} with the name in its brackets; you are then asked again, once.
 
 Before you ping, compare two regrets: tomorrow, would the person be sorrier that this message did not come, or that a
 later task on the list found the bucket empty? Ping only for the first. Health and sleep in the evening usually matter

@@ -55,7 +55,7 @@ class PersonRequests:
         return None if restraint is None or after == before else before
 
     async def quiet(self, agent: str, until: Instant | None, now: Instant) -> Requests:
-        """Send no messages until then; None lifts quiet, "busy", "leave me alone" and the coach's own silence alike."""
+        """Send no messages until then; None lifts quiet, "busy", "leave me alone" and the coach's own silence."""
         before = await self._lock(agent, now)
         await self._change(agent, before, before.quiet(until), now)
         if until is None:

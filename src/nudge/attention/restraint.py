@@ -454,7 +454,7 @@ class Requests:
                 return heard if until <= (said_at if now is None else now) else replace(heard, delayed_until=until)
 
     def quiet(self, until: Instant | None) -> Requests:
-        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone" alike."""
+        """Return the requests with quiet until then; None lifts quiet, "busy" and "leave me alone"."""
         if until is None:
             return Requests(delayed_until=self.delayed_until)
         return replace(self, quiet_until=until)

@@ -142,7 +142,7 @@ class Candidate:
     `chain`: the next link of an explicit chain, which may repeat itself. So may what the person asked for.
     `about`: its words, where a preference of the person's may forbid them. Empty for what they set themselves.
     `claims_critical`: a model calls it critical. It is believed a few times a day (`CRITICAL_A_DAY`).
-    `latest`: until when it is still of use, where it may wait for a better hour.
+    `latest`: until when it is still useful, if it may wait for a better hour.
     `due_at`: the slot it belongs to, so that a message sent late yesterday does not make today's a repetition.
     """
 

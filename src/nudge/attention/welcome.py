@@ -28,7 +28,7 @@ from nudge.instants import DAY, HOUR, MINUTE, Instant, from_local, to_datetime
 
 NEVER = Instant(0)
 PING = 1_000_000
-"""Counts are whole numbers of micro-pings, so that both databases add them up alike."""
+"""Counts are whole numbers of micro-pings, so that both databases add them up in the same way."""
 
 HALF_LIFE = 30 * DAY
 PRIOR = (1.2, 0.8)
@@ -201,7 +201,7 @@ class Learned:
         latest: Instant | None = None,
         quiet_hours: QuietHours | None = None,
     ) -> Timing:
-        """When to speak. `latest` is until when it is still of use; without it, it cannot wait."""
+        """When to speak. `latest` is until when it is still useful; without it, it cannot wait."""
         here = self.estimate(topic, Place.of(now, zone), now)
         if here.share >= GOOD or self.known(topic, now) < ENOUGH:
             return Timing(here)

@@ -87,7 +87,7 @@ class ObstoreBlobs:
             yield
         except (PermissionDeniedError, UnauthenticatedError) as error:
             raise NotConfiguredError(
-                f"{self._where} refuses access: {_first_line(error)}", next_step="Check the AWS_ keys in .env."
+                f"{self._where} denied access: {_first_line(error)}", next_step="Check the AWS_ keys in .env."
             ) from None
         except (BaseError, OSError) as error:
             raise BlobsUnavailableError(

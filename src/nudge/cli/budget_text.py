@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import tzinfo
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, note, out, out_json, table
+from nudge.cli.render import clock_time, note, out, out_json, table
+from nudge.durations import distance
 from nudge.instants import Instant
 from nudge.palette import Tone, painted, state_words, tone_of
 from nudge.queue.agents import Agents
@@ -38,12 +39,12 @@ def budget_lines(
     lines.append(f"{text}  {bar(status.meter, colour)}  {state_words(status.state)}")
     if status.used_up and status.state is SpendingState.ASLEEP:
         lines.append("Today's remaining budget does not cover another call.")
-    again = "Its plan begins again" if status.by_plan else "Refreshes"
-    lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at, now)}.")
+    again = "Its plan resets" if status.by_plan else "Refreshes"
+    lines.append(f"{again} {clock_time(status.refresh_at, zone, now)}, {distance(status.refresh_at - now)}.")
     ends = (("Today", forecast.day), ("This window", forecast.window)) if forecast else ()
     for what, at in ends:
         if at is not None:
-            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at, now)}.")
+            lines.append(f"{what} is used up {clock_time(at, zone, now)} at this rate, {distance(at - now)}.")
     return lines
 
 
@@ -103,7 +104,7 @@ def show(
     change: Change | None = None,
     money: bool = True,
 ) -> bool:
-    """Change something if there is something to change, then say how it stands. Whether the agent is awake. `money`
+    """Change something if there is something to change, then say its state. Whether the agent is awake. `money`
     says that the change is one of the window's money."""
 
     windows: tuple[PlanWindow, ...] = ()
@@ -142,7 +143,7 @@ def show(
 
 
 def _window_line(window: PlanWindow, context: Context) -> str:
-    resets = f"begins again {clock_time(window.resets_at, context.zone, context.now)}"
+    resets = f"resets {clock_time(window.resets_at, context.zone, context.now)}"
     line = f"Plan, {window.title}: {window.percent}% used, {resets}."
     spare = window.spare(context.now)
     if window.used_up:

@@ -82,7 +82,7 @@ class Context:
         self.poke()
         if not os.path.exists(path):  # noqa: PTH110
             raise StoreGoneError(
-                f"The database {path} was removed while nudge runs. Nothing was changed.",
+                f"The database {path} was removed while nudge was running. Nothing was changed.",
                 next_step="Try again in a moment. If it does not come back, restart nudge and run 'nudge doctor'.",
             )
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from nudge.cli.render import clock_time, note, out, span, table
+from nudge.cli.render import clock_time, note, out, table
 from nudge.columns import cut
+from nudge.durations import format_duration, span
 from nudge.instants import Instant
 from nudge.palette import painted, tone_of
 from nudge.redaction import HIDDEN
@@ -78,7 +79,6 @@ def say_state(timed: Timed, context: Context) -> None:
 
 
 def print_one(reminder: Reminder, next_at: Instant | None, context: Context) -> None:
-    from nudge.durations import format_duration
     from nudge.reminders.text import schedule_words
 
     status = painted(reminder.status.value, tone_of(reminder.status), context.colour)

@@ -15,7 +15,8 @@ from datetime import tzinfo
 from typing import Any
 
 from nudge.columns import table_lines, width_of, wrap
-from nudge.instants import DAY, HOUR, MINUTE, SECOND, Instant, to_datetime
+from nudge.durations import short_time
+from nudge.instants import Instant, to_datetime
 from nudge.palette import ANSI, Tone
 from nudge.text import plain
 
@@ -127,31 +128,8 @@ def table(
 
 
 def clock_time(instant: Instant, zone: tzinfo, now: Instant) -> str:
-    """Short for people: the time today, the weekday this week, else the date."""
-    local, today = to_datetime(instant, zone), to_datetime(now, zone)
-    if local.date() == today.date():
-        return local.strftime("%H:%M")
-    if abs((local.date() - today.date()).days) < 7:
-        return local.strftime("%a %H:%M")
-    return local.strftime("%Y-%m-%d %H:%M")
+    return short_time(to_datetime(instant, zone), to_datetime(now, zone))
 
 
 def full_time(instant: Instant, zone: tzinfo) -> str:
     return to_datetime(instant, zone).strftime("%a %Y-%m-%d %H:%M:%S %Z")
-
-
-def span(microseconds: int) -> str:
-    """A distance in its two largest units: "2h 5min", "3d", "40s"."""
-    left = abs(microseconds)
-    parts = []
-    for unit, word in ((DAY, "d"), (HOUR, "h"), (MINUTE, "min"), (SECOND, "s")):
-        count, left = divmod(left, unit)
-        if count:
-            parts.append(f"{count}{word}")
-        if parts and (len(parts) == 2 or not count):
-            break
-    return " ".join(parts) or "0s"
-
-
-def distance(instant: Instant, now: Instant) -> str:
-    return f"in {span(instant - now)}" if instant >= now else f"{span(now - instant)} ago"

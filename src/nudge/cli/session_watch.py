@@ -1,4 +1,4 @@
-"""A session that is followed on a terminal: new lines as they come, and one line below them that says how it stands."""
+"""A session that is followed on a terminal: new lines as they come, and one line below them that says its state."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nudge.cli.render import distance, span
+from nudge.durations import distance, span
 from nudge.instants import Instant, parse_rfc3339
 from nudge.palette import Tone, painted, state_words, tone_of
 
@@ -25,7 +25,7 @@ def status_text(status: Mapping[str, Any], *, colour: bool = False) -> str:
         ("daemon", _daemon(status, now)),
         ("home", status["home"]),
         ("agents", ", ".join(status["agents"]) or "none"),
-        ("timers", f"{status['timers']:,}; next {distance(parse_rfc3339(next_due), now) if next_due else 'none'}"),
+        ("timers", f"{status['timers']:,}; next {distance(parse_rfc3339(next_due) - now) if next_due else 'none'}"),
     ]
     if status["pid"] is not None:
         rows.append(("fired", f"{status['fired']:,} since the start; {status['busy_lanes']} running now"))

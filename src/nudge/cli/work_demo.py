@@ -1,6 +1,6 @@
 """`nudge work --demo`: a scripted worker on a small broken project. Everything but the model is real.
 
-It explores, plans, edits, runs the tests, goes round in circles and is nudged out of it, uses up its day, sleeps, is
+It explores, plans, edits, runs the tests, goes in circles and is nudged out of it, uses up its day, sleeps, is
 topped up, checks its workspace, finishes and reports.
 """
 
@@ -132,7 +132,7 @@ class _Acts:
         if state.may_go_on or self._topped_up:
             return
         self._topped_up = True
-        self._line(view, "(somebody edits cart.py meanwhile)")
+        self._line(view, "(someone edits cart.py meanwhile)")
         with (self._folder / "workspace" / "cart.py").open("a") as file:
             file.write("\n# a stray line\n")
         self._line(view, "$ nudge budget top-up 5.00")

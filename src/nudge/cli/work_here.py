@@ -31,5 +31,5 @@ async def work_here(context: Context, agent: str, session_id: str, *, as_json: b
     if over and last is not None:
         return view.ended(last)
     view.clear()
-    note(f"Stopped for now. Session {session_id} goes on with the next 'nudge run', or 'nudge work' of any task.")
+    note(f"Stopped for now. Session {session_id} continues with the next 'nudge run', or 'nudge work' of any task.")
     return 130

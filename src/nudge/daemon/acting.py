@@ -183,7 +183,7 @@ class Acting(Answers):
         agent = await self._agent_of(body)
         if self._daemon.working is None:
             raise UsageError(
-                "No worker runs here.", next_step="Configure a model and add an agent with a worker's role."
+                "No worker is running here.", next_step="Set up a model and add an agent with a worker's role."
             )
         return {"ok": True, "session": await self._daemon.working.sessions.give(agent, Task(text_of(body, "task")))}
 
@@ -193,7 +193,7 @@ class Acting(Answers):
         agent, now = await self._agent_of(body), self._now
         name = _DOCUMENTS.get(text_of(body, "name"))
         if name is None:
-            raise UsageError("There are two documents to save: goals and memory.")
+            raise UsageError("Only goals and memory can be saved here.")
         before = text_of(body, "before", longest=_LONGEST_DOCUMENT)
         text = text_of(body, "text", longest=_LONGEST_DOCUMENT)
         if (excess := too_long(text)) is not None:

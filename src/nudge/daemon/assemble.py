@@ -332,7 +332,7 @@ class Daemon:
         self.dispatcher.stop()
 
     async def status(self) -> Mapping[str, Any]:
-        """How it stands: what the store knows, and what only the process does."""
+        """Its state: what the store knows, and what only the process does."""
         return {
             **await stored_status(self.store, self.spending.budgets, self.clock.now()),
             "started_at": rfc3339(self._started),

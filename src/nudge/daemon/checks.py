@@ -146,7 +146,7 @@ def document_findings(home: Home, coaches: Sequence[str]) -> Iterator[Finding]:
                 "documents",
                 "warning",
                 f"{path}, line {problem.line}: {problem.field}: {problem.message}.",
-                "Fix that line. Until then the last targets that worked stay in force.",
+                "Fix that line. Until then, the last valid targets are used.",
             )
 
 
@@ -184,7 +184,7 @@ def _services(subject: Subject) -> Iterator[Finding]:
 
     config = subject.config
     if not subject.readable:
-        yield Finding("services", "ok", "not asked: the configuration has errors")
+        yield Finding("services", "ok", "not checked: the configuration has errors")
         return
     try:
         channel = channel_of(config, SystemClock())
@@ -252,13 +252,13 @@ def _sandbox(subject: Subject) -> Iterator[Finding]:
             continue
         found = try_out(sandbox)
         if not found.works:
-            problems.append(f"{sandbox.name}: commands cannot work in it")
+            problems.append(f"{sandbox.name}: commands do not run in it")
             continue
         if found.possible:
             text = f"{sandbox.name} lets commands {', '.join(found.possible)}."
             yield Finding("sandbox", "warning", text, f"Use another sandbox. {fix()}")
             return
-        text = f"{sandbox.name} works; tried and stopped: {', '.join(found.stopped)}"
+        text = f"{sandbox.name} works; it blocked these attempts: {', '.join(found.stopped)}"
         yield Finding("sandbox", "ok", "; ".join([text, *problems]), fix() if problems else None)
         return
     text = f"No sandbox works, so workers run no commands ({'; '.join(problems)})."
@@ -297,12 +297,12 @@ def _database(subject: Subject) -> Iterator[Finding]:
 
 def _no_database(subject: Subject, database: Path, *, running: bool) -> Finding:
     if running:
-        step = "The daemon writes it again at its next look, within 30 seconds. If it does not, see its log in logs/."
-        return Finding("database", "error", f"{database} was removed while nudge runs.", step)
+        step = "The daemon writes it again within 30 seconds. If it does not, see its log in logs/."
+        return Finding("database", "error", f"{database} was removed while nudge was running.", step)
     if copies := sound_copies(subject.home.copies):
-        step = f"To go on with the last copy: cp {copies[0]} {database}"
-        return Finding("database", "warning", "none; the next start makes an empty one", step)
-    return Finding("database", "ok", "none yet; the first start makes it")
+        step = f"To continue with the last copy: cp {copies[0]} {database}"
+        return Finding("database", "warning", "none; the next start creates an empty one", step)
+    return Finding("database", "ok", "none yet; the first start creates it")
 
 
 def _examine_sqlite(path: Path, copies: Path) -> Finding:
@@ -357,7 +357,7 @@ def _reminders(subject: Subject) -> Iterator[Finding]:
             "Fix the file. Routines are read again within half a minute, roles at the next start.",
         )
     if not found:
-        yield Finding("reminders", "ok", "roles and routines are in force")
+        yield Finding("reminders", "ok", "roles and routines are fine")
 
 
 def _daemon(subject: Subject) -> Iterator[Finding]:

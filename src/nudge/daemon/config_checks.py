@@ -63,7 +63,7 @@ def _model(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "model",
             "error",
-            f'model = "{config.model}" in nudge.toml, but nothing says which of its models to ask.',
+            f'model = "{config.model}" in nudge.toml, but no default model is set.',
             "Write 'default = \"NAME\"' under [spending.models]. See docs/models.md.",
         )
     else:

@@ -101,7 +101,7 @@ async def serving(app: Starlette, path: Path) -> AsyncIterator[None]:
     make_folder(path.parent)
     if foreign(path.parent) or path.parent.stat().st_uid != os.getuid():
         raise NotConfiguredError(
-            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a NUDGE_HOME with a shorter path."
+            f"{path.parent} belongs to another user.", next_step="Remove it, or use a NUDGE_HOME with a shorter path."
         )
     path.parent.chmod(0o700)
     path.unlink(missing_ok=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _NobodyError(DaemonUnreachableError):
-    """No daemon runs here."""
+    """No daemon is running here."""
 
 
 def call(path: Path, method: str, route: str, body: dict[str, Any] | None = None, *, timeout: float = 15.0) -> Any:
@@ -45,7 +45,7 @@ def _reaching(path: Path) -> Iterator[None]:
     """Says in our words why the daemon at this socket cannot be reached."""
     if foreign(path.parent):
         raise DaemonUnreachableError(
-            f"{path.parent} belongs to somebody else.", next_step="Remove it, or use a shorter NUDGE_HOME."
+            f"{path.parent} belongs to another user.", next_step="Remove it, or use a shorter NUDGE_HOME."
         )
     try:
         yield
@@ -128,7 +128,7 @@ def _refused(received: bytes) -> NudgeError:
         _answer(received)
     except NudgeError as error:
         return error
-    return DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.")
+    return DaemonUnreachableError("The daemon's answer cannot be read.", next_step="See its log in logs/.")
 
 
 def _answer(received: bytes) -> Any:
@@ -139,7 +139,7 @@ def _answer(received: bytes) -> Any:
         answer = json.loads(payload)
         code = int(header.split(b" ", 2)[1])
     except (ValueError, IndexError):
-        raise DaemonUnreachableError("The daemon's answer makes no sense.", next_step="See its log in logs/.") from None
+        raise DaemonUnreachableError("The daemon's answer cannot be read.", next_step="See its log in logs/.") from None
     if code >= 400:
         raise refusal(code, answer)
     return answer

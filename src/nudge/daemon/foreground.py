@@ -25,7 +25,7 @@ from nudge.stores.store import SqlStore
 LOOK_SECONDS = 0.2
 
 Look = Callable[[SqlStore], Awaitable[bool]]
-"""Shows how it stands; True when it is over."""
+"""Shows its state; True when it is over."""
 
 
 class Nowhere(Channel):

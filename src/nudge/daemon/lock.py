@@ -55,7 +55,7 @@ class HomeLock:
             file.close()
             who = f"process {holder.pid}, since {holder.since_when}" if holder else "another process"
             raise NudgeError(
-                f"A nudge daemon already runs in {home.path} ({who}).",
+                f"A nudge daemon is already running in {home.path} ({who}).",
                 next_step="'nudge chat' talks to it, 'nudge status' shows it, 'nudge stop' ends it. Or set NUDGE_HOME.",
             )
         before = _read(file)

@@ -45,7 +45,7 @@ class SpendingReload:
             await self._spending.reconfigure(config.spending.plan, config.spending.routes, self._clock.now())
         except NudgeError as error:
             self.problem = error
-            log.error("The changed configuration is not in force: %s", error)
+            log.error("The changed configuration was not applied: %s", error)
 
     def _stamp(self) -> tuple[int, int, int] | None:
         """When the entry itself changed counts too: permissions can be what is wrong."""

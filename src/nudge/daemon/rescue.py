@@ -58,11 +58,13 @@ class Rescue:
     def text(self) -> str:
         """For the person."""
         count = f"{self.reminders} reminder{'' if self.reminders == 1 else 's'}"
-        parts = [f"⚠️ My database was damaged. I recovered {count}, and they go on."]
+        parts = [f"⚠️ My database was damaged. I recovered {count}, and they keep running."]
         if not self.missing:
-            parts.append("As far as I can tell nothing you set is missing.")
+            parts.append("As far as I can tell, nothing you set is missing.")
         elif self.filled:
-            parts.append(f"From the copy of {self.copy} I took what I could not read: {', '.join(self.filled)}.")
+            parts.append(
+                f"I couldn't read some of it and took that from the copy of {self.copy}: {', '.join(self.filled)}."
+            )
             parts.append("Changes since then may be missing. Please look through /status.")
         else:
             parts.append(f"Some of this may be missing: {', '.join(self.missing)}. Please look through /status.")
@@ -108,7 +110,7 @@ def rescue(database: Path, copies: Path, now: Instant) -> Rescue:
 
 
 REPLACED = (
-    "⚠️ My database was replaced while I was running. I go on with the new file, and keep the old one beside it as "
+    "⚠️ My database was replaced while I was running. I'm using the new file now, and kept the old one as "
     "nudge.db.replaced-DATE. Please look through /status."
 )
 

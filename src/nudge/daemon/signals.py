@@ -25,7 +25,7 @@ def handle_signals(dispatcher: Dispatcher) -> list[signal.Signals]:
     def on_signal(which: signal.Signals) -> None:
         came.append(which)
         if len(came) == 1:
-            log.info("stopping; once more to stop at once")
+            log.info("stopping; press Ctrl-C again to stop at once")
             dispatcher.stop()
         else:
             dispatcher.abort()

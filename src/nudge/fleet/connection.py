@@ -51,7 +51,7 @@ async def connect(server: Server) -> Client:
     except (RuntimeError, RPCError) as error:
         raise TemporalAwayError(
             f"The Temporal server at {options['target_host']} does not answer.",
-            next_step="Check --temporal (or TEMPORAL_ADDRESS) and that the server runs. 'nudge fleet dev' starts one.",
+            next_step="Check --temporal (or TEMPORAL_ADDRESS). Is the server running? 'nudge fleet dev' starts one.",
         ) from error
 
 

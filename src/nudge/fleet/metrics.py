@@ -28,9 +28,9 @@ class Metrics:
         self._agents = self.meter.create_gauge("nudge_agents", "Agents of the fleet")
         self._due = self.meter.create_gauge("nudge_agents_due", "Agents whose wake is due now")
         self._late = self.meter.create_gauge("nudge_agents_late", "Agents whose wake is more than 30 s late")
-        self._states = self.meter.create_gauge("nudge_agents_by_state", "Agents by what their money lets them do")
-        self._holds = self.meter.create_gauge("nudge_holds_open", "Calls that money is held for")
-        self._pokes = self.meter.create_gauge("nudge_pokes_waiting", "Pokes that have not been sent")
+        self._states = self.meter.create_gauge("nudge_agents_by_state", "Agents by spending state")
+        self._holds = self.meter.create_gauge("nudge_holds_open", "Calls with money held for them")
+        self._pokes = self.meter.create_gauge("nudge_pokes_waiting", "Pokes waiting to be sent")
         self._lag = self.meter.create_gauge_float("nudge_lag_seconds", "How late the latest wake is", "s")
 
     def visited(self, *, fired: int, lasted: int) -> None:

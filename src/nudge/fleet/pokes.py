@@ -67,7 +67,7 @@ class PokeSender:
                 except (StoreError, RPCError) as error:
                     wait = delay(failures, Policy.STORE)
                     failures += 1
-                    log.warning("Pokes wait. Retrying in %.0f s: %s", wait, error)
+                    log.warning("Pokes are waiting. Retrying in %.0f s: %s", wait, error)
                     await self._clock.sleep(wait)
                     continue
                 await self._clock.wait(self._news, wait)

@@ -18,7 +18,7 @@ RENEW_SECONDS = 5.0
 
 
 class SomebodyListensError(RetryableError):
-    """Another worker listens to the channel. Its lease ends soon if it is gone."""
+    """Another worker is listening to the channel. Its lease ends soon if it is gone."""
 
 
 class Poller:
@@ -50,7 +50,7 @@ class Poller:
                     listening.result()
                 activity.heartbeat()
                 if not await lanes.renew(lease, Instant(clock.now() + LEASE)):
-                    raise LostLeaseError(f"Another worker listens to {self._channel.name} now.")
+                    raise LostLeaseError(f"Another worker is listening to {self._channel.name} now.")
         finally:
             for task in (listening, stopped):
                 task.cancel()

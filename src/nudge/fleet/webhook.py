@@ -37,7 +37,7 @@ class Webhook:
         if not host or not port.isdigit() or int(port) > 65_535:
             raise UsageError(f"{listen!r} is not HOST:PORT.", next_step="Use --listen 127.0.0.1:8443, for example.")
         if urlsplit(url).scheme != "https":
-            raise UsageError("A webhook needs an https address.", next_step="Put a proxy that ends TLS before it.")
+            raise UsageError("A webhook needs an https address.", next_step="Put a TLS proxy in front of it.")
         return cls(url, host, int(port))
 
     @property
@@ -47,14 +47,16 @@ class Webhook:
 
 def pushing(channel: Channel) -> PushingChannel:
     if not isinstance(channel, PushingChannel):
-        raise NotConfiguredError(f"The channel {channel.name!r} pushes nothing.", next_step="Leave --webhook out.")
+        raise NotConfiguredError(
+            f"The channel {channel.name!r} does not support webhooks.", next_step="Leave --webhook out."
+        )
     return channel
 
 
 def webhook_app(path: str, channel: PushingChannel, take: Callable[[Inbound], Awaitable[None]]) -> Starlette:
     async def pushed(request: Request) -> Response:
         if not channel.pushed_it(request.headers):
-            return PlainTextResponse("This is not the service.", 403)
+            return PlainTextResponse("The secret is wrong.", 403)
         body = b""
         async for chunk in request.stream():
             body += chunk
@@ -64,7 +66,7 @@ def webhook_app(path: str, channel: PushingChannel, take: Callable[[Inbound], Aw
             if (update := channel.read(body)) is not None:
                 await take(update)
         except StoreError:
-            return PlainTextResponse("The store is away.", 503)
+            return PlainTextResponse("The store does not answer.", 503)
         return PlainTextResponse("")
 
     return Starlette(routes=[Route(path, pushed, methods=["POST"])])

@@ -81,7 +81,7 @@ async def serve(config: Config, server: Server, options: WorkerOptions, said: Ca
             async with working(Daemon(ports, settings), ports, settings, client, fleet, options):
                 said(f"Working for the fleet on {client.service_client.config.target_host}, queue {fleet.task_queue}.")
                 await stop.wait()
-                said("Draining: what runs now is finished.")
+                said("Draining: finishing what is running.")
         finally:
             await ports.channel.close()
             if ports.model:
@@ -209,7 +209,7 @@ async def _count(table: FleetTable, metrics: Metrics, clock: Clock) -> None:
                 holds=await table.holds_open(now),
             )
         except StoreError as error:
-            log.debug("nothing to count: %s", error)
+            log.debug("Cannot count the fleet: %s", error)
         await clock.sleep(COUNT_SECONDS)
 
 

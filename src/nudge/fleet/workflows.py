@@ -40,7 +40,7 @@ RETRIES = RetryPolicy(
     backoff_coefficient=_WAITS[1] / _WAITS[0],
     maximum_interval=timedelta(seconds=_WAITS[-1]),
 )
-"""The queue's own waits for a store that is away, for ever: nothing is lost meanwhile."""
+"""The queue's own waits for a store that is away, forever: nothing is lost meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class AgentStart:
-    """What an agent's workflow knows, carried over when its history begins again. `first` asks the next visit to start
+    """What an agent's workflow knows, carried over when its history starts again. `first` asks the next visit to start
     what belongs to the agent. Times are microseconds. `longest_history` is how many events it may have; 0 leaves that
     to the server."""
 

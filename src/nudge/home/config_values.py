@@ -260,7 +260,7 @@ def _purposes() -> Collection[str]:
     return (*PURPOSES, DEFAULT)
 
 
-TEXT = Kind("a text in quotes", _text)
+TEXT = Kind("text in quotes", _text)
 FLAG = Kind("true or false", _flag)
 SWITCH = Kind('"on" or "off"', _switch, lambda on: "on" if on else "off")
 DURATION = Kind('a duration such as "45m" or "1h30m"', _duration, _duration_words)

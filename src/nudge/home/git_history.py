@@ -90,7 +90,7 @@ class GitHistory:
         try:
             await git.run("fetch", "--quiet")
         except GitError as error:
-            raise RetryableError(f"Nothing could be fetched. {error.message}.", next_step="Try again later.") from None
+            raise RetryableError(f"The fetch failed. {error.message}.", next_step="Try again later.") from None
         upstream = await git.run("rev-parse", "@{upstream}")
         if await git.ok("merge-base", "--is-ancestor", upstream, before):
             return "Already up to date."
@@ -98,7 +98,7 @@ class GitHistory:
             raise NudgeError(
                 f"What was fetched has links in place of files ({', '.join(sorted(name for name, _ in new)[:3])}); "
                 "nothing was changed.",
-                next_step="A link can lead to any file of this machine. Look at it, then pull by hand.",
+                next_step="A link can lead to any file on this machine. Check them, then pull by hand.",
             )
         dirty = await _is_dirty(git)
         rehearsed = await self._rehearse(git, upstream, dirty)
@@ -166,7 +166,7 @@ class GitHistory:
         """A process that died in the middle of a sync left the person's changes set aside: put them back."""
         newest = await git.run("stash", "list", "--format=%gs", "-1")
         if newest.endswith(MARK) and not await _is_dirty(git):
-            log.warning("putting back the changes that an interrupted sync had set aside")
+            log.warning("restoring the changes that an interrupted sync had set aside")
             if not await git.ok("stash", "pop", "--quiet", "--index"):
                 await git.run("stash", "pop", "--quiet")
 
@@ -179,7 +179,7 @@ class GitHistory:
             )
         if not await _has_upstream(git):
             raise NudgeError(
-                "The repository of your documents has nowhere to sync with.",
+                "Your documents' repository has no remote to sync with.",
                 next_step="Add a remote and push once: git push -u origin HEAD.",
             )
         return git
@@ -202,7 +202,7 @@ async def _conflict(copy: Git, whose: str, error: GitError) -> NudgeError:
     files = (await copy.run("diff", "--name-only", "--diff-filter=U")).split("\n")
     where = " and ".join(name for name in files if name)
     if not where:
-        return NudgeError(f"The pull does not work; nothing was changed. {error.message}.", next_step=_RESOLVE)
+        return NudgeError(f"The pull failed; nothing was changed. {error.message}.", next_step=_RESOLVE)
     return NudgeError(
         f"{whose} conflict with what was fetched, in {where}; nothing was changed.",
         next_step=_RESOLVE if whose == "Your commits" else "Commit or undo them in the folder, then /sync again.",

@@ -89,7 +89,7 @@ class Git:
                 )
             )
         except FileNotFoundError:
-            raise GitError("git is not installed.", next_step="Install git, or do without sync.") from None
+            raise GitError("git is not installed.", next_step="Install git to use /sync.") from None
         try:
             async with asyncio.timeout(self._timeout):
                 out, err = await process.communicate()

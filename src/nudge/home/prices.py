@@ -60,7 +60,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"not readable as TOML: {error}.", next_step="Fix the line or remove the file.") from error
+        raise ConfigError(f"not valid TOML: {error}.", next_step="Fix the line or remove the file.") from error
     except OSError as error:
         raise NotConfiguredError(
             f"The price file {path} cannot be read: {error.strerror}.", next_step="Give the path of a TOML file."

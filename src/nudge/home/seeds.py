@@ -43,7 +43,7 @@ class HomeSeeds:
         for one in role.reminders:
             where = f"{file}, line {one.line}: {one.name}"
             if one.name in names:
-                yield ConfigError(f"{where} is the name of two reminders.", next_step="Rename one of them.")
+                yield ConfigError(f"{where} is used for two reminders.", next_step="Rename one of them.")
             names.add(one.name)
             try:
                 make_reminder(one.definition, agent=file.stem, now=now, zone=zone, source=Source.ROLE)

@@ -18,7 +18,7 @@ _WORDS: Final = {
     "extra_forbidden": "there is no such field",
     "model_type": "it should have fields of its own below it",
     "tuple_type": "it should be a list",
-    "string_type": "it should be a text, perhaps in quotes",
+    "string_type": "it should be text, perhaps in quotes",
     "int_type": "it should be a whole number",
     "bool_type": "it should be true or false",
 }

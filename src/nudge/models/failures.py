@@ -79,7 +79,7 @@ def failure_of_refusal(
     wait = parse_retry_after(refused.retry_after, now)
     words = said[:LONGEST_WORDS] or f"status {status}"
     if begun or (status in _GATEWAY and not refused.own):
-        return ModelUnavailableError(f"The answer of {help_.service} broke off ({words}).", retry_after=wait)
+        return ModelUnavailableError(f"{help_.service}'s answer broke off ({words}).", retry_after=wait)
     lacking = _lacking(status, said, request)
     if lacking is not None:
         return LacksError(lacking, words)
@@ -90,15 +90,17 @@ def failure_of_refusal(
             f"{help_.service} does not know this model or address ({words}).", next_step=help_.model
         )
     if status == 429:
-        error = ModelUnavailableError(f"{help_.service} asks for a pause ({words}).", retry_after=wait, unbilled=True)
+        error = ModelUnavailableError(
+            f"{help_.service} asks nudge to slow down ({words}).", retry_after=wait, unbilled=True
+        )
         return SetbackError(Policy.MODEL_RATE, error)
     if status >= 500:
-        error = ModelUnavailableError(f"{help_.service} is out of order ({words}).", retry_after=wait, unbilled=True)
+        error = ModelUnavailableError(f"{help_.service} has a problem ({words}).", retry_after=wait, unbilled=True)
         return SetbackError(Policy.MODEL_SERVER, error)
     if status == 408:
         error = ModelUnavailableError(f"{help_.service} did not answer in time ({words}).", unbilled=True)
         return SetbackError(Policy.MODEL_NETWORK, error)
-    return QuestionRefusedError(f"{help_.service} does not accept this question ({words}).")
+    return QuestionRefusedError(f"{help_.service} rejected this request ({words}).")
 
 
 def _lacking(status: int, said: str, request: ModelRequest | None) -> Capability | None:
@@ -125,4 +127,4 @@ def cut_off(service: str) -> ModelUnavailableError:
 
 
 def unreadable(service: str) -> ModelUnavailableError:
-    return ModelUnavailableError(f"The answer of {service} cannot be read.")
+    return ModelUnavailableError(f"{service}'s answer cannot be read.")

@@ -1,4 +1,4 @@
-"""What every provider does alike: try again, ask in words what a model cannot do, and lose no error of a stream."""
+"""What every provider has in common: try again, ask in words what a model cannot do, and lose no error of a stream."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class RemoteModel(ABC):
         return (frozenset(Capability) - self.capabilities) | self._lacks.get(model, frozenset())
 
     def _learn(self, model: str, error: LacksError) -> None:
-        log.warning("%s does not support %s, so it is asked in words: %s", model, error.capability.value, error)
+        log.warning("%s does not support %s, so nudge asks in words: %s", model, error.capability.value, error)
         self._lacks[model] = self._lacks.get(model, frozenset()) | {error.capability}
 
 

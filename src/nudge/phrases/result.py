@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
+from nudge.durations import distance
 from nudge.instants import HOUR, MINUTE, SECOND, Instant, Moment, Zone, as_instant, rfc3339, to_datetime, zone_of
 from nudge.phrases.pieces import Freq, Rule
 from nudge.phrases.tokens import MONTH_NAMES, WEEKDAY_NAMES
@@ -113,17 +114,6 @@ def absolute(instant: Instant, zone: ZoneInfo) -> str:
     local = to_datetime(instant, zone)
     said = f"{WEEKDAY_NAMES[local.weekday()]} {local.date().isoformat()} {clock_text(local.time())}"
     return f"{said} {local.tzname()}" if _repeated(local) else said
-
-
-def distance(microseconds: int) -> str:
-    """How far ahead, in its two largest units, rounded down: "in 2 days 3 h". Less than a second is "in 1 s"."""
-    seconds = max(1, microseconds // SECOND)
-    days, rest = divmod(seconds, 86_400)
-    hours, rest = divmod(rest, 3_600)
-    minutes, seconds = divmod(rest, 60)
-    named = [(days, "day" if days == 1 else "days"), (hours, "h"), (minutes, "min"), (seconds, "s")]
-    first = next(index for index, (count, _) in enumerate(named) if count)
-    return "in " + " ".join(f"{count} {unit}" for count, unit in named[first : first + 2] if count)
 
 
 def clock_text(at: time) -> str:

@@ -234,12 +234,12 @@ class Found:
     said: str = ""
 
 
-_ARROW: Final = re.compile(r"\s*(?:->|=>|→|>>)\s*")
-_TIMER: Final = re.compile(r"(?P<what>.+?)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<length>\S.*)", re.IGNORECASE)
+_ARROW: Final = re.compile(r"(?<!\s)\s*(?:->|=>|→|>>)\s*")
+_TIMER: Final = re.compile(r"(?P<what>.+?)(?<!\s)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<length>\S.*)", re.IGNORECASE)
 
 
 def with_lead(text: str) -> str:
-    """The sentence with "in" before a length that leads to a task: "20 minutes: check the oven", "45 mins
+    """The sentence with "in" before a length that leads to the task: "20 minutes: check the oven", "45 mins
     remind me to stir", "pasta timer 9 minutes". An arrow only stands between the two."""
     text = _ARROW.sub(" ", text).strip() if _ARROW.search(text) else text
     timer = _TIMER.fullmatch(text.strip())

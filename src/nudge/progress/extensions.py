@@ -159,7 +159,7 @@ class Approval(StrEnum):
 class Approver(Protocol):
     """Shows a request to a person and returns by its deadline: silence is a no.
 
-    It changes no budget. Whoever asked calls `grant` or `deny` with the moment at which the answer came.
+    It changes no budget: the caller then calls `grant` or `deny` with the moment when the answer came.
     """
 
     async def ask(self, request: ExtensionRequest) -> Approval: ...

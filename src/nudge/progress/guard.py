@@ -95,7 +95,7 @@ class Guard(GuardRules[Holds]):
         `usage` is that of the reply, as Anthropic or OpenAI sent it, or a TokenUse; None is counted at the bound of the
         call. `call` names the call if several are open, `model` the one that answered if it was another. `cost` is for
         a guard that has neither prices nor a ledger. `kept_output` is how much of the output stays in the conversation,
-        if not all of it. A call that is no turn of the loop passes `iteration=False`.
+        if not all of it. A call that is not a turn of the loop passes `iteration=False`.
         """
         at = self._now(now)
         opened, use, answered = self._came_back(call, usage, model)

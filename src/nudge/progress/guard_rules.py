@@ -49,7 +49,7 @@ H = TypeVar("H")
 STATE_VERSION = 1
 
 
-_EXPLORED = "Exploring has used its share of the budget. Go on with what you know: plan, edit or report."
+_EXPLORED = "Exploring has used its share of the budget. Continue with what you know: plan, edit or report."
 _EDITED = "Editing has used its share of the budget. Test what you have, and finish."
 
 

@@ -182,7 +182,7 @@ class StoredGuard:
             return self._guards.guard(stored)
         except (UsageError, ValueError, RecursionError) as error:
             raise StoreCorruptError(
-                f"The guard of session {self.session} of {self.agent} is damaged.", next_step="Begin a new session."
+                f"The guard of session {self.session} of {self.agent} is damaged.", next_step="Start a new session."
             ) from error
 
     def _now(self) -> Instant:

@@ -72,7 +72,7 @@ def inject(
     ''
     """
     if not is_whole(max_tokens) or max_tokens < 0:
-        raise UsageError(f"There is no injection budget of {max_tokens!r} tokens.", next_step="Use 0 for silence.")
+        raise UsageError(f"An injection budget cannot be {max_tokens!r} tokens.", next_step="Use 0 to add nothing.")
     said = {nudge.text for nudge in after.nudges} if after is not None else set()
     chosen: list[Nudge] = []
     held_back: list[Nudge] = []
@@ -135,6 +135,6 @@ class Told:
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Go on from what `to_json` wrote."""
+        """Continue from what `to_json` wrote."""
         self.before, self.since = [str(text) for text in data["before"]], [str(text) for text in data["since"]]
         self.unsaid = tuple(Nudge(str(text), Urgency(urgency)) for text, urgency in data["unsaid"])

@@ -77,7 +77,7 @@ class PhaseTracker:
         `saturation` files, before the first edit or between two."""
         if not is_whole(saturation) or saturation < 1:
             raise UsageError(
-                f"A saturation of {saturation!r} files nudges before anything is read.", next_step="Use 1 or more."
+                f"A saturation of {saturation!r} files would nudge before anything is read.", next_step="Use 1 or more."
             )
         self.kinds = ToolKinds(tools)
         self._saturation = saturation
@@ -125,9 +125,9 @@ class PhaseTracker:
     ) -> PhaseReport:
         """Note a tool call and say where the run is now.
 
-        `target` is the file it reads, if `args` do not name it: the same file again, or its next page, is no second
+        `target` is the file it reads, if `args` do not name it: the same file again, or its next page, is not a second
         file. Without a target every read counts. `looping` is the loop detector's verdict on this call. An edit that
-        `failed` is no edit.
+        `failed` does not count.
         """
         if target is None:
             target = target_of(args)
@@ -165,12 +165,12 @@ class PhaseTracker:
         }
 
     def restore(self, data: Mapping[str, Any]) -> None:
-        """Go on from what `to_json` wrote."""
+        """Continue from what `to_json` wrote."""
         try:
             phase, reads, seen = Phase(data["phase"]), int(data["reads"]), {str(name) for name in data["seen"]}
             flags = {name: bool(data[name]) for name in self._SAVED}
         except (KeyError, TypeError, ValueError) as error:
-            raise UsageError(f"This is not a phase tracker: {error}.", next_step="Begin a new task.") from error
+            raise UsageError(f"This is not a phase tracker: {error}.", next_step="Start a new task.") from error
         self._phase, self._reads, self._seen = phase, reads, seen
         for name, flag in flags.items():
             setattr(self, f"_{name}", flag)

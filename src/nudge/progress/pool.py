@@ -36,7 +36,7 @@ class Spending:
 class BudgetPool:
     """One budget for an agent and its subagents, theirs and so on.
 
-    Whoever has a grant shares it by the same rule: a parent keeps 25 % of its grant for itself, a child gets at most
+    Each member shares its grant by the same rule: a parent keeps 25 % of its grant for itself, a child gets at most
     60 % of what is left and at most its own cap. What is used and what is reserved together never pass the pool. What a
     subagent does not use comes back when it releases its reservation, when it is stopped, or when nothing was heard of
     it until its reservation expired (that moment included).
@@ -87,7 +87,7 @@ class BudgetPool:
 
     @property
     def used(self) -> int:
-        """What is spent inside the pool, by everybody."""
+        """What is spent inside the pool, by everyone."""
         return self._tree.consumed(self._tree.owner)
 
     @property
@@ -105,7 +105,7 @@ class BudgetPool:
     ) -> Reservation:
         """Reserve budget for a new subagent, out of its parent's (the owner's, if none is named).
 
-        Names are used once. Refused where the share would be below `need`: a subagent that cannot finish had better not
+        Names are used once. Refused where the share would be below `need`: a subagent that cannot finish should not
         start.
         """
         holder = self._at(now).reserve(name, parent, cap, need, as_instant(now))
@@ -122,7 +122,7 @@ class BudgetPool:
         return tree.free(tree.member(name))
 
     def spend(self, name: str, amount: int, now: Moment) -> Spending:
-        """Record what a member spent. It counts as a sign of life, for it and for everybody above it.
+        """Record what a member spent. It counts as a sign of life, for it and everyone above it.
 
         A reservation that is closed already, as when a call of a stopped subagent came back late, is not opened by it;
         the amount is covered from above. The owner covers what it can even after it was stopped.
@@ -152,17 +152,16 @@ class BudgetPool:
 
     def release(self, name: str, now: Moment) -> int:
         """Close the reservation of a subagent that is done: what it did not use goes back to its parent, and that
-        amount is returned. Whoever it started is stopped with it. What was given back already, in whatever way, cannot
-        be given back again."""
+        amount is returned. The subagents it started are stopped with it. Nothing is given back twice."""
         return self._at(now).release(name)
 
     def revoke(self, name: str, now: Moment) -> tuple[str, ...]:
-        """Stop a member and everybody below it. Returns the names that were open until now, the top one first, so that
+        """Stop a member and everyone below it. Returns the names that were open until now, the top one first, so that
         the caller can cancel them. A pool whose owner is stopped hands out nothing any more."""
         return self._at(now).revoke(name)
 
     def expire(self, now: Moment) -> tuple[str, ...]:
-        """Take back what went stale, with everybody below it; the names. Every other method does this first."""
+        """Take back what went stale, with everyone below it; the names. Every other method does this first."""
         return self._tree.expire(as_instant(now))
 
     def state(self, name: str) -> ReservationState:

@@ -1,6 +1,6 @@
-"""The rules by which parallel subagents share one budget: a tree of grants, in memory and in the store alike.
+"""The rules by which parallel subagents share one budget: a tree of grants, in memory and in the store.
 
-Whoever has a grant shares it by the same rule: a parent keeps a part for itself, and a child gets at most a share of
+Each member shares its grant by the same rule: a parent keeps a part for itself, and a child gets at most a share of
 what is left and at most its own cap. Amounts are whole numbers of whatever the pool holds: tokens, or micro-dollars.
 """
 
@@ -140,7 +140,7 @@ class PoolTree:
         """Add a member with its share of what an open parent has left (the owner, if none is named). Refused, and
         nothing changed, where the name was used before or the share is below `need`."""
         if name in self._holders:
-            raise UsageError(f"There already was a {name!r} in this pool.", next_step="Choose another name.")
+            raise UsageError(f"This pool already had a {name!r}.", next_step="Choose another name.")
         if cap is not None and not (is_whole(cap) and cap > 0):
             raise UsageError(f"A cap of {cap!r} leaves {name!r} nothing.", next_step="Use a cap above 0, or none.")
         if not is_whole(need):
@@ -170,7 +170,7 @@ class PoolTree:
         return max(0, holder.granted - self.consumed(holder))
 
     def revoke(self, name: str) -> tuple[str, ...]:
-        """Stop a member and everybody below it; the names that were open until now, the top one first."""
+        """Stop a member and everyone below it; the names that were open until now, the top one first."""
         return self._close(self.open_member(name), ReservationState.REVOKED)
 
     def expire(self, now: Instant) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ class PoolTree:
             yield holder
 
     def consumed(self, holder: Holder) -> int:
-        """What a member and everybody below it spent of its grant."""
+        """What a member and everyone below it spent of its grant."""
         return holder.used + holder.absorbed + sum(self.consumed(child) for child in self._below[holder.name])
 
     def claim(self, holder: Holder) -> int:

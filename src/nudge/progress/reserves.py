@@ -50,9 +50,7 @@ class PhaseReserves:
 
     def __post_init__(self) -> None:
         if not is_whole(self.limit) or self.limit <= 0:
-            raise UsageError(
-                f"There are no reserves of {self.limit!r} tokens.", next_step="Use a whole number above 0."
-            )
+            raise UsageError(f"Reserves cannot be {self.limit!r} tokens.", next_step="Use a whole number above 0.")
         if len(self.percents) != len(_PHASES) or min(self.percents) < 0 or sum(self.percents) != 100:
             raise UsageError(
                 f"The reserves {self.percents} do not add up to 100 %.",

@@ -158,7 +158,7 @@ class RunBudget:
         return self._state.told_at, self._state.waits
 
     def set_clock(self, told_at: Instant | None, waits: int) -> None:
-        """Go on with the clock of another process."""
+        """Continue with the clock of another process."""
         if not is_whole(waits) or waits < 0:
             raise UsageError(f"A run cannot wait for {waits!r} things.", next_step="Give a whole number from 0.")
         self._state.told_at = None if told_at is None else as_instant(told_at)

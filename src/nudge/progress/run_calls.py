@@ -193,7 +193,7 @@ class RunCalls:
         }
 
     def restore(self, data: Mapping[str, Any], *, running: bool) -> None:
-        """Go on from what `to_json` wrote. After a restart nothing is under way."""
+        """Continue from what `to_json` wrote. After a restart nothing is under way."""
         self.reserves = None if data["reserves"] is None else PhaseReserves.from_json(data["reserves"])
         self.closing, self._reports = bool(data["closing"]), int(data["reports"])
         self._open = {call.id: call for call in map(_open_call, data["open"])} if running else {}

@@ -95,7 +95,7 @@ class Session:
     `messages` is what the model is sent again: older ones may be replaced by a summary. `said` counts all there ever
     were. `guard` is the state of the run's guard, and `retries` counts by name whatever is tried again.
 
-    `last_task` is what it works on, `letter` the one that asked for it, `asked_by` whoever gets the report. A subagent
+    `last_task` is what it works on, `letter` the one that asked for it, `asked_by` is who gets the report. A subagent
     has a `parent`. `snapshot` is the workspace as of this checkpoint, and `reason` says why the session ended.
     """
 

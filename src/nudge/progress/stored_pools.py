@@ -118,7 +118,7 @@ class Pools:
                 return
             pool = await self._locked(run)
             if (pool.row.agent, pool.row.owner, pool.tree.owner.granted) != (agent, owner, limit):
-                raise UsageError(f"{run} has another pool already.", next_step="Give every run its own name.")
+                raise UsageError(f"{run} already has a pool.", next_step="Give every run its own name.")
 
     async def reserve(
         self,
@@ -145,16 +145,16 @@ class Pools:
     async def release(self, run: str, name: str, now: Moment) -> Money:
         """Close the reservation of a subagent that is done: what it did not use goes back to its parent, and that
         amount is returned; what is held for its calls in flight goes back when they end. Whoever it started is stopped
-        with it. What was given back already, in whatever way, cannot be given back again."""
+        with it. Nothing is given back twice."""
         return Money(await self._change(run, as_instant(now), lambda pool: pool.tree.release(name), name))
 
     async def revoke(self, run: str, name: str, now: Moment) -> tuple[str, ...]:
-        """Stop a member and everybody below it: their next calls are refused. Returns the names that were open until
+        """Stop a member and everyone below it: their next calls are refused. Returns the names that were open until
         now, the top one first, so that the caller can cancel them. A run whose owner is stopped makes no call."""
         return await self._change(run, as_instant(now), lambda pool: pool.tree.revoke(name), name)
 
     async def expire(self, run: str, now: Moment) -> tuple[str, ...]:
-        """Take back what went stale, with everybody below it; the names. Every other step does this first."""
+        """Take back what went stale, with everyone below it; the names. Every other step does this first."""
         return await self._change(run, as_instant(now), lambda pool: pool.expired)
 
     async def available(self, run: str, name: str, now: Moment) -> Money:
@@ -163,7 +163,7 @@ class Pools:
         return Money(await self._change(run, as_instant(now), lambda pool: pool.available(name), name))
 
     async def status(self, run: str, now: Moment) -> PoolStatus:
-        """How it stands. Reading changes nothing: what is stale reads as taken back."""
+        """Its state. Reading changes nothing: what is stale reads as taken back."""
         async with self._store.transaction():
             row, account = await self._lock(run)
             pool = StoredPool(row, account, await self._store.pools.members(run, closed=True))
@@ -278,7 +278,7 @@ class StoredPool:
         return Instant(min(expiries)) if expiries else None
 
     def expire(self, now: Instant) -> None:
-        """Take back what went stale, with everybody below it; the names are in `expired`. Calls that ended and calls
+        """Take back what went stale, with everyone below it; the names are in `expired`. Calls that ended and calls
         in flight are signs of whoever made them."""
         for name, member in self._members.items():
             holder = self.tree.member(name)
@@ -380,6 +380,6 @@ def _check_name(name: str) -> None:
 def _check_account(account: AccountRow, agent: str, total: Micros) -> None:
     if account.agent != agent or account.account.limit != total:
         raise UsageError(
-            f"{account.key.name} has a budget of {format_money(account.account.limit)} for {account.agent} already.",
+            f"{account.key.name} already has a budget of {format_money(account.account.limit)} for {account.agent}.",
             next_step="Share out that much, or give every run its own name.",
         )

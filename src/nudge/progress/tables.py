@@ -251,5 +251,5 @@ def _read(row: Row, name: str, kind: type) -> Any:
             return value
     raise StoreCorruptError(
         f"The checkpoint of session {row['id']} of {row['agent']} is damaged ({name}).",
-        next_step="Begin a new session; Checkpoints.everything still has all that was said in this one.",
+        next_step="Start a new session; Checkpoints.everything still has all that was said in this one.",
     )

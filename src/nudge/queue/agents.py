@@ -22,7 +22,7 @@ AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 def bad_name(name: str) -> UsageError:
     return UsageError(
-        f"{name!r} cannot be an agent's name.", next_step="Use small letters, digits, '-' and '_', 63 at most."
+        f"{name!r} cannot be an agent's name.", next_step="Use lowercase letters, digits, '-' and '_', at most 63."
     )
 
 

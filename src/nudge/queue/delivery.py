@@ -157,7 +157,7 @@ class Delivery:
         async with firing.settle() as settlement:
             await self._write_arrival(turn)
             if firing.failures:
-                settlement.outcome(Result.FAILED, "Nothing was sent. Every message has its own outcome.")
+                settlement.outcome(Result.FAILED, "Nothing was sent. Each message has its own outcome.")
             # In the same transaction that removes the timer: a message posted meanwhile is not forgotten.
             if await self._is_more(agent, held):
                 following = deliver_timer(agent, firing.now)
@@ -240,7 +240,7 @@ class Delivery:
             return
         if progress.unsure and not message.asked:
             reason = message.error or STOPPED
-            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{reason} It is not sent again.")
+            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{reason} It won't be sent again.")
             return
         if firing.failures and not message.asked:
             await self._await_return(channel, firing)
@@ -326,7 +326,7 @@ class Delivery:
         firing.policy = setback.retry
         ambiguous = setback.state is Sending.UNSURE
         if ambiguous and not message.asked:
-            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{said} It is not sent again.")
+            await self._end(message, firing, Sending.UNKNOWN, Result.UNKNOWN, f"{said} It won't be sent again.")
             raise error
         state = Sending.UNSURE if ambiguous or progress.unsure else Sending.PENDING
         aside = ambiguous and message.attempts >= PATIENCE
@@ -346,7 +346,7 @@ class Delivery:
             return
         late = format_duration((firing.now - message.waiting_since) // MINUTE * MINUTE)
         why = message.error or await self._what_paused(firing)
-        reason = f"It could not be sent for {late}, and then it was too late. {why}"
+        reason = f"It could not be sent for {late}, and by then it was too late. {why}"
         await self._end(message, firing, Sending.MISSED, Result.MISSED, reason)
 
     async def _what_paused(self, firing: Firing) -> str:

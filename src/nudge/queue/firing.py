@@ -265,7 +265,7 @@ class Firing:
 
 class Pace:
     """Notices a timer that comes back at once, again and again, and gets nothing done. No handler should do that; one
-    that does must not take the whole processor, or pay for the same question for ever."""
+    that does must not take the whole processor, or pay for the same question forever."""
 
     def __init__(self) -> None:
         self._idle: dict[tuple[str, str], tuple[Instant, int]] = {}

@@ -103,7 +103,7 @@ class Place:
             return cls(dict(zip(_LOGS, marks, strict=True)))
         except ValueError:
             raise UsageError(
-                f"{text[:40]!r} is not a position in the events.", next_step="Begin again without one."
+                f"{text[:40]!r} is not a position in the events.", next_step="Start without one."
             ) from None
 
 

@@ -27,13 +27,13 @@ class Result(StrEnum):
 MEANING: Mapping[Result, str] = {
     Result.FIRED: "It fired on time.",
     Result.FIRED_LATE: "It fired, later than it was due.",
-    Result.SILENT: "It looked, and had nothing to say.",
+    Result.SILENT: "It looked and had nothing to say.",
     Result.SKIPPED: "Its condition said no.",
-    Result.SUPPRESSED: "A rule of restraint held it back for good.",
-    Result.DEFERRED: "A rule of restraint moved it to a later time.",
+    Result.SUPPRESSED: "A rule held it back for good.",
+    Result.DEFERRED: "A rule moved it to a later time.",
     Result.MISSED: "It was too late to be useful.",
     Result.FAILED: "An error stopped it.",
-    Result.UNKNOWN: "It was being sent, and it is unknown whether it arrived.",
+    Result.UNKNOWN: "It was sent, but nudge can't tell whether it arrived.",
 }
 
 

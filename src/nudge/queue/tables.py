@@ -213,7 +213,7 @@ class LaneTable:
     async def assert_held(self, lease: Lease) -> None:
         """Raise LostLeaseError unless the lease still holds; inside a transaction it stays so until the end."""
         if not await self._db.run("lanes_assert_held", {"lane": lease.lane, "token": lease.token}):
-            raise LostLeaseError(f"Another daemon took {lease.lane} over; nothing was written.")
+            raise LostLeaseError(f"Another daemon took over {lease.lane}; nothing was written.")
 
     async def held(self, now: Instant) -> Sequence[Lease]:
         rows = await self._db.all("lanes_held", {"now": now})

@@ -111,7 +111,7 @@ def edited(reminder: Reminder, changes: Definition, now: Instant) -> Reminder:
     )
     if reminder.source.follows_a_file and values.get("name", reminder.name) != reminder.name:
         raise UsageError(
-            f"The {reminder.source.value} that {reminder.id} comes from gives it its name.",
+            f"{reminder.id} gets its name from its {reminder.source.value}.",
             next_step=f"Rename it in {reminder.ref or 'the role'}.",
         )
     if "condition" in changes:
@@ -197,7 +197,7 @@ def _check_pace(reminder: Reminder) -> None:
         most = format_duration(shortest)
         who = "A reminder that a model sets" if by_model else "A reminder to you"
         raise UsageError(
-            f"{who} can come every {most} at most, and this one would come every {format_duration(gap)}.",
+            f"{who} can come at most every {most}, and this one would come every {format_duration(gap)}.",
             next_step=f"Choose {most} or more.",
         )
 

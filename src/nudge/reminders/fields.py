@@ -50,7 +50,7 @@ class FieldPart(Enum):
 
 
 class FieldKind(ABC, Generic[T]):
-    """What a field can hold. Flags, YAML and JSON give plain values, which `read` takes all alike."""
+    """What a field can hold. Flags, YAML and JSON give plain values, and `read` takes all of them."""
 
     what: str = ""
     """What it must be, for somebody who gave something else."""

@@ -65,7 +65,7 @@ class Timed:
     next_at: Instant | None
 
     def public(self, zone: tzinfo) -> dict[str, Any]:
-        """As JSON: everything that was set, how it stands, and when it is next."""
+        """As JSON: everything that was set, its state, and when it is next."""
         next_at = None if self.next_at is None else rfc3339(self.next_at, zone)
         words = schedule_words(self.reminder)
         return {**reminder_to_json(self.reminder), "schedule_words": words, "next_at": next_at}

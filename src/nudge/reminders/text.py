@@ -8,10 +8,10 @@ from datetime import tzinfo
 from typing import Final
 
 from nudge.attention.forward_schedule import clock
-from nudge.durations import format_duration
+from nudge.durations import distance, format_duration
 from nudge.errors import UsageError
 from nudge.instants import HOUR, MINUTE, SECOND, Instant, to_datetime
-from nudge.phrases.result import absolute, distance
+from nudge.phrases.result import absolute
 from nudge.queue.timers import late_by
 from nudge.reminders.conditions import MET, SKIP
 from nudge.reminders.reminder import TOLERANCE, Mode, Reminder

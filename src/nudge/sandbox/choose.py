@@ -28,7 +28,7 @@ _APPARMOR = (
     "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/', then 'sudo apparmor_parser -r "
     "/etc/apparmor.d/bwrap-userns-restrict'."
 )
-_INSTALL = "Install bubblewrap: 'sudo apt install bubblewrap', or the package of that name of your system."
+_INSTALL = "Install bubblewrap: 'sudo apt install bubblewrap', or your system's package of that name."
 
 
 def choose(name: str = "auto", walls: Walls | None = None) -> CommandSandbox:

@@ -104,7 +104,7 @@ def recurrence_of(text: str, zone_name: str, anchor: Instant) -> Recurrence:
     series = series_of(rule, start)
     if series.first(start) is None and not rule.extra:
         refuse(
-            "This rule never fires: in 400 years no day has everything it asks for.",
+            "This rule never fires: no day in 400 years matches it.",
             "Check BYMONTH, BYMONTHDAY and BYDAY.",
         )
     last_wall = None
@@ -198,7 +198,7 @@ def _gate(rule: RuleText, start: int, days: Days) -> Times | None:
     unit = PERIOD_SECONDS[rule.freq]
     period = rule.interval * unit
     if gate.never_opens(start // unit * unit, period):
-        refuse("This rule never fires: its INTERVAL steps over every time it asks for.", "Change INTERVAL or DTSTART.")
+        refuse("This rule never fires: its INTERVAL skips every time that matches.", "Change INTERVAL or DTSTART.")
     if gate.opens_too_rarely(period, every_day=days.every_day):
         refuse("This rule fires too rarely to find its next time quickly.", "Use an INTERVAL that divides a day.")
     return gate.times

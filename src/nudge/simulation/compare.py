@@ -58,7 +58,7 @@ def variants(words: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
         values = [one.strip() for one in value.split("/") if one.strip()]
         if not equals or not key.strip() or not values:
             raise UsageError(
-                f"{word!r} is nothing to compare with.",
+                f"{word!r} is not a setting to compare.",
                 next_step="Write it like --compare ping_budget=off, or --compare heartbeat=30m/45m/90m.",
             )
         choices.setdefault(key.strip(), []).extend(values)

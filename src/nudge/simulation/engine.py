@@ -82,8 +82,8 @@ class Assumed:
         if not self.asked:
             return []
         if len(self.asked) == 1:
-            return ["1 condition is a command; it was not run and taken as met."]
-        return [f"{len(self.asked)} conditions are commands; none was run, each was taken as met."]
+            return ["1 condition is a command; it was not run, and the simulation treats it as met."]
+        return [f"{len(self.asked)} conditions are commands; none was run, and the simulation treats them as met."]
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ class Engine:
             samples = await self._run(clock, daemon, person, talks=talks)
             notes += conditions.notes()
             if self.run_options is not None:
-                notes.append("Nothing was run: how long tasks take and what they cost is drawn from what is usual.")
+                notes.append("No task was run: durations and costs are typical values.")
             elif not talks:
-                notes.append(f"{self.plan.agent} is no coach: nobody talks to it, and what its inbox gets stays there.")
+                notes.append(f"{self.plan.agent} is not a coach: nobody talks to it, and its inbox is not read.")
             reminders = await store.reminders.everything(self.plan.agent)
             bucket = self.options.ping_budget
             record = Record(journal.entries, person.arrived, person.did, asked, samples, reminders, bucket, notes)

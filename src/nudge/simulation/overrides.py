@@ -26,9 +26,7 @@ def overridden(config: Config, changes: Mapping[str, str]) -> Config:
             value = kind.from_words(words)
         except ValueError as error:
             name = f"{section}.{field}" if section else field
-            raise UsageError(
-                f"--compare {name}: {error}.", next_step="See 'nudge config show' for what is in force."
-            ) from None
+            raise UsageError(f"--compare {name}: {error}.", next_step="See 'nudge config show'.") from None
         config = config.with_value(section, field, value)
     if config.spending.tier not in config.spending.routes.table:
         raise UsageError(

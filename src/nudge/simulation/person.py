@@ -287,7 +287,8 @@ class StayFile(_Part):
 
 
 class PersonFile(_Part):
-    """A person as a file says it. `talks` and `reactions` work alike; one is what they come to talk about, the other
+    """A person as a file says it. `talks` and `reactions` work the same way; one is what they come to talk about, the
+    other
     how they take being disturbed. `tasks` are for an agent that works."""
 
     name: str = Field("", max_length=80)

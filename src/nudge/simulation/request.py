@@ -60,7 +60,7 @@ class Simulations:
         self._works = belongings.agent is not None and works(home, belongings.agent)
         if self._works and request.model == "real":
             raise UsageError(
-                "A worker is simulated without a real model: it would work on nothing, for real money.",
+                "A worker cannot be simulated with a real model: it would spend real money on made-up tasks.",
                 next_step="Use --model scripted.",
             )
         self._profile = load_person(request.person, request.home if request.home.exists else None)

@@ -50,8 +50,8 @@ def lines_of(events: Iterable[Event]) -> Iterator[Line]:
     """The lines worth reading, in the order in which they begin. Signals, model calls and the meter are counted
     elsewhere; a firing whose message is shown is not shown as well.
 
-    Between two events that stand for themselves (somebody said something), outcomes that read alike are one line, also
-    where others happened in between.
+    Between two events that stand for themselves (somebody said something), outcomes with the same text are one line,
+    even where others happened in between.
     """
     shown = list(events)
     spoken = {(event.key, event.slot_at) for event in shown if isinstance(event, Sent)}
@@ -64,10 +64,10 @@ def lines_of(events: Iterable[Event]) -> Iterator[Line]:
         if isinstance(event, Ended):
             stretch.setdefault(_reads_as(event), []).append(event)
             continue
-        yield from (Line(tuple(alike)) for alike in stretch.values())
+        yield from (Line(tuple(same)) for same in stretch.values())
         stretch = {}
         yield Line((event,))
-    yield from (Line(tuple(alike)) for alike in stretch.values())
+    yield from (Line(tuple(same)) for same in stretch.values())
 
 
 def is_silent(event: Event) -> bool:
@@ -280,10 +280,8 @@ def _talk(summary: Summary, plan: Plan) -> Iterator[tuple[str, str]]:
     if summary.lowest_level is None:
         yield "ping budget", "off"
     else:
-        kept = (
-            f"reserve kept {summary.reserve_kept} of {summary.reserved}" if summary.reserved else "no reserve asked for"
-        )
-        yield "ping budget", f"lowest {summary.lowest_level:.1f} of {summary.capacity}; {kept}"
+        kept = f"; reserve kept {summary.reserve_kept} of {summary.reserved}" if summary.reserved else ""
+        yield "ping budget", f"lowest level {summary.lowest_level:.1f} of {summary.capacity}{kept}"
 
 
 def _calls(summary: Summary) -> Iterator[tuple[str, str]]:

@@ -22,7 +22,7 @@ _REAL_PATIENCE = 1.0
 
 _RESOLUTION = 5e-7
 """Seconds that count as the same time. A loop takes the machine's nanosecond; after half a year of virtual seconds a
-float can no longer tell one nanosecond from the next, and a deadline that has come would stay ahead for ever."""
+float can no longer tell one nanosecond from the next, and a deadline that has come would stay ahead forever."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):

@@ -87,7 +87,7 @@ class Advanced:
 
 @dataclass(frozen=True, slots=True)
 class HoldAnswer:
-    """The answer to a call that wants money: a hold, what it has to wait for, or why waiting is of no use."""
+    """The answer to a call that wants money: a hold, what it has to wait for, or why waiting does not help."""
 
     advanced: Advanced
     answer: HoldRow | NotYet | BudgetExhaustedError
@@ -176,7 +176,7 @@ class AgentLedger:
             for row in dead:
                 await self._log(await self._ledger.end(row.hold.attempt_id, give_up), now)
             calls = "a call" if len(dead) == 1 else f"{len(dead)} calls"
-            text = f"nudge was stopped during {calls}, which may have been billed. The most it can be is charged."
+            text = f"nudge stopped during {calls}. That may have been billed, so the highest possible cost is charged."
             await self._feed(agent, "budget", text, now)
             await self._advance(await self._budgets.touch(agent, now), now, badge=True)
         return len(dead)
@@ -193,7 +193,7 @@ class AgentLedger:
 
     async def plan(self, agent: str, told: PlanTold, now: Instant) -> Advanced:
         """Keep what the service says about the agent's plan, and let the state follow: a window that is used up puts
-        the agent to sleep until it begins again."""
+        the agent to sleep until it resets."""
         async with self._store.transaction():
             accounts = await self._budgets.touch(agent, now)
             await self._store.records.set(agent, PLAN, told)
@@ -387,12 +387,12 @@ def _does_not_fit(accounts: AgentAccounts, decision: Decision, short: tuple[Acco
     if decision.answer is Answer.REFUSED:
         otherwise = "or end the run here" if own else "wait for the refresh, or run 'nudge budget top-up AMOUNT'"
         return BudgetExhaustedError(
-            f"What is left of {where} does not cover this call.",
-            next_step=f"Ask something shorter, {otherwise}.",
+            f"The rest of {where} does not cover this call.",
+            next_step=f"Shorten the input,  {otherwise}.",
             retry_at=None if own else to_datetime(accounts.refresh_at),
             permanent=bool(own),
         )
     return BudgetExhaustedError(
-        f"Calls in flight hold what is left of {where}, and none of them ended in time.",
-        next_step="Try again when they have ended" + ("." if own else ", or run 'nudge budget top-up AMOUNT'."),
+        f"Running calls hold the rest of {where}, and none of them ended in time.",
+        next_step="Try again when they are done" + ("." if own else ", or run 'nudge budget top-up AMOUNT'."),
     )

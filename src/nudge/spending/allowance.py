@@ -52,7 +52,7 @@ class Meter:
         return self.spent * 100 >= self.limit * percent
 
     def passed(self, percent: int) -> bool:
-        """Whether more than that share is used; exactly that share does not count. Of nothing all is used, no more."""
+        """Whether more than that share is used; exactly that share does not count."""
         return self.limit > 0 and self.spent * 100 > self.limit * percent
 
     @property
@@ -137,7 +137,9 @@ class DayTurn:
         """
         match = _WRITTEN.fullmatch(text.strip())
         if match is None:
-            raise UsageError(f"{text!r} is not a start of a day.", next_step="Write it like 04:00 America/Toronto.")
+            raise UsageError(
+                f"{text!r} is not a time when a day can start.", next_step="Write it like 04:00 America/Toronto."
+            )
         return cls(match["zone"] or "UTC", timedelta(hours=int(match["hour"]), minutes=int(match["minute"])))
 
     def day_of(self, instant: Instant) -> date:
@@ -285,7 +287,7 @@ class Allowance:
 
     @property
     def remaining(self) -> Money:
-        """Of this window; never negative, also where calls in flight went over it."""
+        """Of this window; never negative, even if calls in flight went over it."""
         return Money(max(0, self.total - self.spent))
 
     @property

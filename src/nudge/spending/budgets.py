@@ -109,7 +109,7 @@ class AgentAccounts:
 class SpendingStatus:
     """An agent's spending as it is now: the state, the meter that people see, and the dollars behind it.
 
-    `refresh_at` is when the day is over, or, `by_plan`, when the window begins again that put the agent to sleep.
+    `refresh_at` is when the day is over, or, `by_plan`, when the window resets that put the agent to sleep.
     """
 
     agent: str
@@ -184,7 +184,7 @@ class Budgets:
         self._store = store
 
     async def status(self, agent: str, now: Instant) -> SpendingStatus:
-        """How it stands. Reading changes nothing: a day that nobody touched yet reads as it will be."""
+        """Its state. Reading changes nothing: a day that nobody touched yet reads as it will be."""
         row = await self._store.spending.get(agent)
         if row is None:
             allowance = self._opened(now)
@@ -231,7 +231,7 @@ class Budgets:
     async def top_up(self, agent: str, amount: Amount, now: Instant) -> None:
         """Add money to the window, and let the wake timer look at once whether the agent can go on."""
         if as_micros(amount) == 0:
-            raise UsageError("A top-up of nothing changes nothing.", next_step="Give an amount such as 5.00.")
+            raise UsageError("A top-up needs an amount above 0.", next_step="Give an amount such as 5.00.")
         async with self._store.transaction():
             accounts = await self.touch(agent, now)
             await self._change(accounts, self._of(accounts).top_up(amount, now), now)

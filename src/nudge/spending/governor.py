@@ -221,7 +221,7 @@ class Spending:
         """
         asked = model or self._model
         if asked is None:
-            raise NotConfiguredError("There is no model to ask.", next_step="See docs/models.md.")
+            raise NotConfiguredError("No model is set up.", next_step="See docs/models.md.")
         name = request.attempt_id or secrets.token_hex(12)
         tries = 0
 
@@ -287,7 +287,7 @@ class Spending:
 
     async def note_plan(self, agent: str, told: PlanTold) -> None:
         """Keep what a service says about the agent's plan. A window that is used up puts the agent to sleep until it
-        begins again."""
+        resets."""
         self._after(await self._ledger.plan(agent, told, self._clock.now()), room=True)
 
     async def reconfigure(self, plan: SpendingPlan, routes: Routes, now: Instant) -> None:
@@ -324,7 +324,7 @@ class Spending:
         self, attempt: Attempt, starts_task: bool, now: Instant | None, patience: float | None
     ) -> tuple[HoldRow, SpendingDay]:
         """A hold as soon as there is room for it and everybody before has theirs, and the agent's day as it was then.
-        Never waits for ever."""
+        Never waits forever."""
 
         async def ask() -> tuple[HoldRow, SpendingDay] | NotYet:
             nonlocal now
@@ -389,7 +389,7 @@ async def _streamed(model: Model, request: ModelRequest, words: Words) -> ModelR
                 words.add(event.text)
             elif isinstance(event, ModelReply):
                 return event
-    raise ModelUnavailableError("The answer ended in the middle.")
+    raise ModelUnavailableError("The answer broke off.")
 
 
 class HoldBlock:
@@ -436,7 +436,7 @@ class HoldBlock:
     def _note(self, held: HeldCall, end: End) -> Hold:
         """Keep how the call ends until the block does: that is when it is written."""
         if self._left:
-            raise UsageError("The block of this call has ended, and so has its hold.", next_step="Settle inside it.")
+            raise UsageError("This hold has already ended.", next_step="Settle inside its 'async with' block.")
         self._end = end
         return end(held._hold).hold
 

@@ -137,7 +137,7 @@ class AccountLedger:
             others = [key for key in chain if key not in locked]
             accounts = {**locked, **await self._store.ledger.lock(others)}
             if not accounts:
-                raise UsageError("A call needs an account to be held on.", next_step="Open one first.")
+                raise UsageError("There is no account to hold this call on.", next_step="Open one first.")
             order = lock_order(accounts)
             decision = holds.decide([accounts[key].account for key in order], attempt.call)
             if decision.answer is Answer.GRANTED:
@@ -220,7 +220,7 @@ class HeldCall:
 
     @property
     def known_price(self) -> bool:
-        """False where the model is charged at the dearest known price because its own is not known."""
+        """False where the model is charged at the highest known price because its own is not known."""
         return self._prices.quote(self.model).known
 
     @property
@@ -259,7 +259,7 @@ class HeldCall:
         try:
             use = believable(token_use(usage))
         except UnbelievableUsageError as error:
-            log.warning("%s is charged its worst case: %s", self.id, error)
+            log.warning("Charging %s the highest possible cost: %s", self.id, error)
             return self.assume_worst(model=model)
         self._use, self._answered = use, model or self.model
         price = self._call.price if self._answered == self.model else self._prices.quote(self._answered).price

@@ -65,7 +65,7 @@ class SpendingState(StrEnum):
 
 
 class AsleepError(BudgetExhaustedError):
-    """The agent sleeps until its budget is refreshed, or a window of its plan begins again."""
+    """The agent sleeps until its budget is refreshed, or a window of its plan resets."""
 
     def __init__(self, agent: str, state: SpendingState, refresh_at: Instant, *, by_plan: bool = False) -> None:
         self.agent = agent
@@ -73,7 +73,7 @@ class AsleepError(BudgetExhaustedError):
         self.refresh_at = refresh_at
         if by_plan:
             super().__init__(
-                f"{agent} is asleep: a window of its plan is used up. It begins again at {rfc3339(refresh_at)}.",
+                f"{agent} is asleep: a window of its plan is used up. It resets at {rfc3339(refresh_at)}.",
                 next_step=f"If the plan has room already, run 'nudge budget wake --agent {agent}'.",
                 retry_at=to_datetime(refresh_at),
             )
@@ -94,7 +94,7 @@ class NothingSpareError(BudgetExhaustedError):
 
     def __init__(self, agent: str, spare_at: Instant) -> None:
         super().__init__(
-            f"The plan of {agent} has nothing to spare before {rfc3339(spare_at)}.",
+            f"{agent}'s plan has nothing to spare before {rfc3339(spare_at)}.",
             next_step="Wait, or set 'spare = false' in [windows] of nudge.toml.",
             retry_at=to_datetime(spare_at),
         )

@@ -114,7 +114,7 @@ class MemoryAccounts:
 
 
 class Ledger:
-    """A limit on what model calls may cost, also when many run at once.
+    """A limit on what model calls may cost, even when many run at once.
 
     Each call holds its worst case before it starts. If that does not fit, its `max_tokens` is lowered; if even that
     does not fit, `async with` waits in line until other calls have settled, and plain `with`, which cannot wait, raises
@@ -180,7 +180,7 @@ class Ledger:
 
     @property
     def waiting(self) -> int:
-        """How many calls stand in line, in the whole tree of ledgers."""
+        """How many calls wait in line, in the whole tree of ledgers."""
         return len(self._tree.line)
 
     @property
@@ -200,7 +200,7 @@ class Ledger:
     ) -> Reservation:
         """Hold a call's worst case for a `with` or `async with` block.
 
-        The limit is kept as far as `input_tokens` is no underestimate. `max_tokens` is lowered to no less than
+        The limit is kept as long as `input_tokens` is not too low. `max_tokens` is lowered to no less than
         `min_tokens`. Holding an `attempt_id` again gives the same hold, so that a retry is not held twice; once it has
         ended, it is refused. A hold with an expiry is given up by `sweep`.
         """
@@ -210,7 +210,7 @@ class Ledger:
         return Reservation(self._tree, self._chain, attempt, None if expires_at is None else as_instant(expires_at))
 
     def top_up(self, amount: Amount) -> None:
-        """Raise the limit of this ledger; calls that wait for money go on."""
+        """Raise the limit of this ledger; calls that wait for money continue."""
         row = self._account.row
         account = replace(row.account, limit=row.account.limit + as_micros(amount))
         self._account.row = replace(row, account=account)
@@ -262,7 +262,7 @@ class Reservation:
         self.__exit__(kind, error, trace)
 
     async def _ask(self) -> HeldCall | NotYet:
-        """Hold the call now, or say what it waits for. Raises where waiting is of no use."""
+        """Hold the call now, or say what it waits for. Raises where waiting does not help."""
         tree, attempt = self._tree, self._attempt
         if attempt.id in tree.calls:
             return tree.calls[attempt.id]
@@ -298,8 +298,8 @@ class Reservation:
         if answer is Answer.REFUSED:
             return BudgetExhaustedError(f"{message}.", next_step="Top up, shorten the input, or use a cheaper model.")
         return BudgetExhaustedError(
-            f"{message}, with {format_money(account.held)} held for calls in flight or others in line before it.",
-            next_step="Try again when those are through, or use `async with`, which waits for that.",
+            f"{message}, with {format_money(account.held)} held for running calls or calls ahead of it.",
+            next_step="Try again when they are done, or use `async with`, which waits.",
         )
 
 

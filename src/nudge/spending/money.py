@@ -120,6 +120,6 @@ def _micros(dollars: Decimal, written: str) -> Micros:
 
 def _refused(written: str) -> UsageError:
     return UsageError(
-        f"{written!r} is not an amount of money: it takes dollars from 0 with at most six decimals.",
+        f"{written!r} is not an amount of dollars: use 0 or more, with at most six decimals.",
         next_step="Write it like 12.50 or $12.50.",
     )

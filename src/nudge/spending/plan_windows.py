@@ -1,6 +1,6 @@
 """Plan windows: what a subscription's service says about its five hours and its week.
 
-There are no dollars in them. The service says how much is used, and when a window begins again; nudge keeps what it
+There are no dollars in them. The service says how much is used, and when a window resets; nudge keeps what it
 last said. A window that is used up puts the agent to sleep until then.
 
 What is *spare* is what would expire unused if whoever else uses the plan went on evenly: the share of the window that
@@ -181,7 +181,7 @@ def current(windows: tuple[PlanWindow, ...], now: Instant) -> tuple[PlanWindow, 
 
 
 def asleep_until(windows: tuple[PlanWindow, ...], now: Instant) -> Instant | None:
-    """When the last of the windows that are used up begins again; None if none is, or only for a single model."""
+    """When the last of the windows that are used up resets; None if none is, or only for a single model."""
     return used_up_until(tuple(one for one in windows if one.for_all_models), now)
 
 

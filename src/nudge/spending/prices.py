@@ -3,7 +3,7 @@
 A rate is micro-dollars per million tokens, so a call's cost is one sum of products and one division in whole numbers.
 That division rounds up: a call is never charged less than it cost.
 
-A table is made from plain mappings, as a TOML file gives them. A model that is not in it is charged at the dearest
+A table is made from plain mappings, as a TOML file gives them. A model that is not in it is charged at the highest
 price that is and flagged as such, never at zero: an unpriced model would be a hole in every budget.
 """
 
@@ -56,7 +56,7 @@ class Rates:
     def cost(self, use: TokenUse) -> Micros:
         return _up(sum(getattr(self, kind) * getattr(use, kind) for kind in KINDS))
 
-    def dearest_input(self, caching: Caching) -> int:
+    def highest_input(self, caching: Caching) -> int:
         """The most that a token of the input can cost."""
         if caching is Caching.NONE:
             return max(self.input, self.cache_read)
@@ -96,7 +96,7 @@ class Price:
     def worst_case(self, input_tokens: int, max_tokens: int, caching: Caching = Caching.SHORT) -> Micros:
         """The most that a call can cost if its input is no longer than `input_tokens`: what has to be held for it."""
         rates = self.rates(input_tokens)
-        return _up(rates.dearest_input(caching) * input_tokens + rates.output * max_tokens)
+        return _up(rates.highest_input(caching) * input_tokens + rates.output * max_tokens)
 
     def fit_max_tokens(
         self, input_tokens: int, available: Micros, at_most: int, caching: Caching = Caching.SHORT
@@ -104,13 +104,13 @@ class Price:
         """The largest `max_tokens` up to `at_most` whose worst case `available` money covers; 0 where not even the
         input fits, or the input takes all there is."""
         rates = self.rates(input_tokens)
-        left = available * MILLION - rates.dearest_input(caching) * input_tokens
+        left = available * MILLION - rates.highest_input(caching) * input_tokens
         if left < 0:
             return 0
         return at_most if rates.output == 0 else min(at_most, left // rates.output)
 
 
-def dearest(prices: list[Price]) -> Price:
+def highest(prices: list[Price]) -> Price:
     """A price that is nowhere below any of these, kind by kind, long prompts included."""
     every = [rates for price in prices for rates in (price.base, price.long) if rates is not None]
     rates = Rates(**{kind: max(getattr(rates, kind) for rates in every) for kind in KINDS})
@@ -130,7 +130,7 @@ _MODEL_KEYS = {*KINDS, "family", "aliases", "long_context", "web_search"}
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """The price found for a model id. `known` is False where the dearest price stands in for a missing one."""
+    """The price found for a model id. `known` is False where the highest price stands in for a missing one."""
 
     model: str
     priced_as: str
@@ -165,7 +165,7 @@ class PriceTable:
     def of(cls, table: Mapping[str, Any]) -> PriceTable:
         """The table of a mapping with `models` and, where wanted, `read`, `source` and `weights`.
 
-        A model needs `input` and `output`, in dollars per million tokens. Missing cache prices become the dearest they
+        A model needs `input` and `output`, in dollars per million tokens. Missing cache prices become the highest they
         could be: a read costs as much as input, a write 1.25 times and for an hour 2 times as much.
         """
         _refuse_unknown("the table", table, _TABLE_KEYS)
@@ -187,12 +187,12 @@ class PriceTable:
         return cls(models, aliases, families, _date(table.get("read")), str(table.get("source", "")))
 
     def quote(self, model: str) -> Quote:
-        """The price of a model id: its own, its alias's, that of the id without its date, or the dearest of all."""
+        """The price of a model id: its own, its alias's, that of the id without its date, or the highest of all."""
         name = self._find(model)
         if name is None and self.local:
             return Quote(model, "a model of your own", _price(model, {"input": 0, "output": 0}), known=True)
         if name is None:
-            return Quote(model, "the dearest known price", dearest(list(self.models.values())), known=False)
+            return Quote(model, "the highest known price", highest(list(self.models.values())), known=False)
         return Quote(model, name, self.models[name], known=True)
 
     def cost(self, model: str, usage: object) -> Money:
@@ -217,7 +217,7 @@ class PriceTable:
         return max(0, (local_date(as_instant(now), UTC) - self.read).days)
 
     def is_stale(self, now: Moment) -> bool:
-        """Whether somebody should check the prices. Exactly 90 days is not stale yet; no date at all is."""
+        """Whether the prices need a check. Exactly 90 days is not stale yet; no date at all is."""
         age = self.age_days(now)
         return age is None or age > STALE_AFTER_DAYS
 

@@ -31,11 +31,18 @@ class LedgerTable:
 
     async def get(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
         """Those that exist."""
-        return await self._read("accounts_get", keys)
+        found = {}
+        for key in lock_order(keys):
+            row = await self._db.one("accounts_get", _key(key))
+            if row:
+                found[key] = _account(key, row)
+        return found
 
     async def lock(self, keys: Iterable[AccountKey]) -> Mapping[AccountKey, AccountRow]:
-        """Those that exist, locked in `lock_order`."""
-        return await self._read("accounts_lock", keys)
+        """Those that exist, locked in `lock_order`, in one round trip."""
+        order = lock_order(keys)
+        rows = await self._db.all_each("accounts_lock", [_key(key) for key in order])
+        return {key: _account(key, found[0]) for key, found in zip(order, rows, strict=True) if found}
 
     async def set_limit(self, key: AccountKey, limit: Micros) -> None:
         await self._db.run("accounts_set_limit", {**_key(key), "money_limit": limit})
@@ -100,14 +107,6 @@ class LedgerTable:
             )
             for row in rows
         ]
-
-    async def _read(self, block: str, keys: Iterable[AccountKey]) -> dict[AccountKey, AccountRow]:
-        found = {}
-        for key in lock_order(keys):
-            row = await self._db.one(block, _key(key))
-            if row:
-                found[key] = _account(key, row)
-        return found
 
     async def _add(self, chain: Iterable[AccountKey], committed: Micros, held: Micros, overrun: Micros) -> None:
         amounts = {"committed": committed, "held": held, "overrun": overrun}
@@ -295,7 +294,7 @@ class UsageTable:
         return int(row["spent"])
 
     async def totals(self, agent: str, since: Instant, until: Instant) -> Sequence[UsageTotal]:
-        """By purpose and model, the dearest first."""
+        """By purpose and model, the highest first."""
         rows = await self._db.all("usage_totals", {"agent": agent, "since": since, "until": until})
         return [
             UsageTotal(

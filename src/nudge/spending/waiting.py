@@ -68,8 +68,8 @@ class Line:
         """Join the line, and come back with what `ask` gave once it no longer says NotYet.
 
         `ask` is asked at once and then whenever there may be more room, but never while somebody earlier waits for an
-        account that this call takes from. It raises where waiting is of no use. `patience` is this call's own, in place
-        of the line's.
+        account that this call takes from. It raises where waiting does not help. `patience` is this call's own, in
+        place of the line's.
         """
         began = self._clock.now() if self._clock else 0
         place = _Place(takes_from)
@@ -118,7 +118,7 @@ class Line:
             left = patience - (self._clock.now() - began) / SECOND
             if left <= 0:
                 raise refusal or BudgetExhaustedError(
-                    "Other calls waited for money before this one, and its turn did not come in time.",
+                    "Other calls were ahead of this one in line, and its turn did not come in time.",
                     next_step="Try again later, or run 'nudge budget top-up AMOUNT'.",
                 )
             seconds = min(delay(place.looks, Policy.MONEY), left)

@@ -53,6 +53,6 @@ def check_url(url: str) -> None:
 
 def _unknown() -> NotConfiguredError:
     return NotConfiguredError(
-        "NUDGE_DATABASE_URL is not a database this nudge knows.",
+        "nudge does not support the database in NUDGE_DATABASE_URL.",
         next_step="Use sqlite:///path/to/nudge.db or postgresql://user:password@host/name, or leave it out.",
     )

@@ -144,7 +144,7 @@ class PostgresDatabase:
             if version < code and self._read_only:
                 raise StoreError(
                     f"The database has an older schema ({version}; this nudge knows {code}).",
-                    next_step="Start nudge once: it brings the schema up to date.",
+                    next_step="Start nudge once to bring the schema up to date.",
                 )
             if version < code:  # else there is nothing to wait for, and no right needed
                 await self._bring_up_to(code, connection)
@@ -291,7 +291,7 @@ class PostgresDatabase:
                         try:
                             yield
                             if mine.broken:
-                                raise StoreError("A transaction went on after an error inside it.")
+                                raise StoreError("This transaction already failed.")
                             await mine.catch_up()
                         except BaseException:
                             await mine.give_up()
@@ -320,7 +320,7 @@ class PostgresDatabase:
                     try:
                         yield
                         if mine.broken and not before:
-                            raise StoreError("A transaction went on after an error inside it.")
+                            raise StoreError("This transaction already failed.")
                         await mine.catch_up()
                     except BaseException:
                         await mine.give_up()
@@ -377,7 +377,7 @@ async def _connected(options: Mapping[str, Any]) -> _Connection:
         cause = _cause(error)
     raise StoreError(  # out here, where psycopg's error is gone: it carries the password
         f"The PostgreSQL server in NUDGE_DATABASE_URL does not answer: {cause}.",
-        next_step="Check host, port, user and password, and that the server runs.",
+        next_step="Check host, port, user and password, and that the server is running.",
     )
 
 
@@ -388,16 +388,16 @@ class _translation:  # noqa: N801  (reads as a statement: with _translation())
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory)):
             raise StoreFullError(
-                "The PostgreSQL server has no room left.", next_step="Free some space there."
+                "The PostgreSQL server has run out of space.", next_step="Free some space there."
             ) from None
         if isinstance(error, PoolTimeout):
-            raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it runs.") from None
+            raise StoreError("The PostgreSQL server does not answer.", next_step="Check that it is running.") from None
         if isinstance(error, psycopg.Error):
             next_step = None
             if isinstance(error, psycopg.errors.InsufficientPrivilege):
                 next_step = "Let the user in NUDGE_DATABASE_URL own the database."
             elif isinstance(error, psycopg.OperationalError):
-                next_step = "Check that it runs."
+                next_step = "Check that it is running."
             raise StoreError(f"The PostgreSQL server refused: {_cause(error)}.", next_step=next_step) from error
 
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 _LARGEST_GROUP = 128
 """More transactions than this do not share a commit: the first of them must not wait too long."""
-_WENT_ON = "A transaction went on after an error inside it."
+_WENT_ON = "This transaction already failed."
 
 
 class _Transaction:
@@ -290,7 +290,7 @@ class SqliteDatabase:
             self._connection.execute("ROLLBACK")
         if self._group is group:
             self._group = None
-        _tell(group, StoreError(f"What was written to {self.path} was not kept: another write failed."))
+        _tell(group, StoreError(f"The change to {self.path} was not saved: another write failed."))
 
     def _has_company(self) -> bool:
         """Whether another task may have something to write now. Without an event loop nobody has, and where nothing
@@ -352,7 +352,7 @@ class SqliteDatabase:
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            _tell(group, error if isinstance(error, StoreError) else StoreError("What was written was not kept."))
+            _tell(group, error if isinstance(error, StoreError) else StoreError("The change was not saved."))
             raise
         if not self.keeps and self._is_gone():
             _tell(group, gone := self._gone_error())
@@ -382,7 +382,7 @@ class SqliteDatabase:
         what = "was removed" if identity(self.path) is None else "was replaced"
         return StoreGoneError(
             f"The database {self.path} {what} while it was in use. The last change may be lost.",
-            next_step="Look whether it is there, and do it again.",
+            next_step="Check whether your change is there. If not, make it again.",
         )
 
     def _look_at_file(self) -> None:
@@ -414,7 +414,7 @@ class SqliteDatabase:
         except (OSError, sqlite3.Error) as error:
             raise StoreError(
                 f"The database {self.path} was removed and cannot be written again ({error}).",
-                next_step=f"Check that {path.parent} exists and is yours, and has room.",
+                next_step=f"Check that {path.parent} exists, belongs to you and has free space.",
             ) from error
         if self._readers is not None:
             self._readers.close()
@@ -478,7 +478,7 @@ class SqliteDatabase:
             return
         busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
-            raise StoreError(f"Another process keeps {self.path} locked.", next_step="Try again in a moment.")
+            raise StoreError(f"Another process has locked {self.path}.", next_step="Try again in a moment.")
 
     async def close(self) -> None:
         if self._group is not None and self._open is None:

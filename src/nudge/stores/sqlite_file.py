@@ -117,7 +117,8 @@ def reader(path: str) -> sqlite3.Connection:
 
 
 def make_private(path: str) -> None:
-    """A file that is not there yet is made for its owner alone, and SQLite makes those beside it alike. What is wrong
+    """A file that is not there yet is made for its owner alone, and SQLite does the same for those beside it. What is
+    wrong
     with the path, SQLite says."""
     with suppress(OSError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -148,12 +149,14 @@ def translated(error: sqlite3.Error, path: str) -> StoreError:
     if "not a database" in text or "malformed" in text:
         return _damaged(path, text)
     if "full" in text:
-        return StoreFullError(f"There is no room left to write {path}.", next_step="Free some space; nothing was lost.")
+        return StoreFullError(
+            f"There is no space left to write {path}.", next_step="Free some space. Nothing was lost."
+        )
     if "unable to open" in text or "readonly" in text:
         return StoreError(
             f"The database {path} cannot be written ({text}).",
-            next_step=f"Check that {Path(path).parent} exists and is yours.",
+            next_step=f"Check that {Path(path).parent} exists and belongs to you.",
         )
     if "locked" in text:
-        return StoreError(f"Another process keeps {path} locked.", next_step="Try again in a moment.")
+        return StoreError(f"Another process has locked {path}.", next_step="Try again in a moment.")
     return StoreError(f"The database {path} refused: {text}.")

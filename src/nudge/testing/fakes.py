@@ -24,7 +24,7 @@ Said: TypeAlias = str | Mapping[str, Any] | ToolUse | ModelReply | Exception
 
 
 class OfflineModel:
-    """A model by script: it gives one answer after the other, remembers what it was asked, and costs nothing.
+    """A model by script: it gives one answer after another, remembers what it was asked, and costs nothing.
 
     A function gets the request and says the answer. After the last answer it says `default`.
 
@@ -77,7 +77,7 @@ class OfflineModel:
 
 
 class ScriptedApprover:
-    """Answers one decision a request, then denies, as somebody who has gone away does."""
+    """Answers one decision a request, then denies, like a person who has left."""
 
     def __init__(self, *decisions: Approval) -> None:
         self.decisions = list(decisions)
@@ -92,7 +92,7 @@ Answer = bool | Verdict | Callable[[Question], Verdict | bool]
 
 
 class ScriptedConditions:
-    """One answer after the other; the last one stays.
+    """One answer after another; the last one stays.
 
     >>> import asyncio
     >>> conditions = ScriptedConditions(False, True)

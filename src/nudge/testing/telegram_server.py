@@ -27,7 +27,7 @@ PERSON = 4242
 
 
 class FakeTelegram(Loopback):
-    """The service, with one bot and everybody who might write to it.
+    """The service, with one bot and everyone who might write to it.
 
     >>> import httpx2
     >>> with FakeTelegram() as telegram:
@@ -125,7 +125,7 @@ class FakeTelegram(Loopback):
         self._api.state.strangers.add(user)
 
     def let_rival_poll(self, active: bool = True) -> None:
-        """Somebody else polls without a pause: every poll of ours ends with 409."""
+        """Another process polls without a pause: every poll of ours ends with 409."""
         self._api.state.rival = active
         self.bell.ring()
 
@@ -133,7 +133,7 @@ class FakeTelegram(Loopback):
         self._api.state.webhook = active
 
     def restart_ids(self, next_update: int) -> None:
-        """Update ids begin again elsewhere, as they do after a quiet week or on another server."""
+        """Update ids start again elsewhere, as they do after a quiet week or on another server."""
         self._api.state.next_update = next_update
 
     def replay(self) -> None:

@@ -29,19 +29,19 @@ WIDE = 140
 """From this many columns on, the lists stand side by side."""
 
 KEYS = """\
-Enter     why: what happened to the selected line
+Enter     show why: what happened to the selected line
 /         filter the lists and the feed
 p / r     pause / resume the selected reminder
 s         snooze the selected reminder
 c         mark the selected reminder as done
 w         wake the selected agent
 t         top up the selected agent
-b         be quiet, or end it
+b         turn quiet on or off
 x         cancel the selected agent's session
 m         write to the selected agent
 Tab       next list
-?         these keys
-q         quit; the daemon goes on
+?         show these keys
+q         quit; the daemon keeps running
 """
 
 
@@ -434,7 +434,7 @@ class NudgeTui(App[None]):
     async def action_message(self) -> None:
         agent = self.selected("agents")
         if text := await self.push_screen_wait(AskScreen(f"Write to {agent}")):
-            await self.do("message", {"agent": agent, "text": text}, f"Told {agent}.")
+            await self.do("message", {"agent": agent, "text": text}, f"Sent to {agent}.")
 
     @work
     async def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

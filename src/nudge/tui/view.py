@@ -8,6 +8,8 @@ from typing import Any
 
 from rich.text import Text
 
+from nudge.durations import short_time, span
+from nudge.instants import parse_rfc3339
 from nudge.palette import DARK, Tone, state_words, tone_of
 from nudge.text import plain
 
@@ -21,29 +23,23 @@ def style_of(state: str) -> str:
 
 
 def clock(stamp: str | None, now: str) -> str:
-    """A time as people read it: only the hour today, the weekday this week, else the date.
+    """A time as every surface shows it.
 
     >>> clock("2026-03-02T17:00:00-05:00", "2026-03-02T09:00:00-05:00"), clock(None, "2026-03-02T09:00:00-05:00")
     ('17:00', '-')
     """
     if not stamp:
         return "-"
-    there, here = datetime.fromisoformat(stamp), datetime.fromisoformat(now)
-    there = there.astimezone(here.tzinfo)
-    if there.date() == here.date():
-        return there.strftime("%H:%M")
-    return there.strftime("%a %H:%M") if abs((there.date() - here.date()).days) < 7 else there.strftime("%Y-%m-%d")
+    here = datetime.fromisoformat(now)
+    return short_time(datetime.fromisoformat(stamp).astimezone(here.tzinfo), here)
 
 
 def left(stamp: str | None, now: str) -> str:
-    """How far away a time is: "5 min", "3 h", "2 d"."""
+    """How long until a time; "due" when it has come."""
     if not stamp:
         return ""
-    seconds = (datetime.fromisoformat(stamp) - datetime.fromisoformat(now)).total_seconds()
-    for size, word in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if abs(seconds) >= size:
-            return f"{int(seconds // size)} {word}"
-    return f"{max(0, int(seconds))} s"
+    ahead = parse_rfc3339(stamp) - parse_rfc3339(now)
+    return span(ahead) if ahead > 0 else "due"
 
 
 def meter(spending: Json, width: int = METER) -> Text:

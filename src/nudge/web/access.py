@@ -98,7 +98,7 @@ class Access:
             answer = self._enter(scope)
         visitor = self._visitors.of(_cookie(headers))
         if answer is None and visitor is None and not scope["path"].startswith("/static/"):
-            answer = _page(403, "This page needs its link", "Open the link that 'nudge web' shows in its terminal.")
+            answer = _page(403, "Open this page with its link", "Open the link that 'nudge web' shows in the terminal.")
         scope.setdefault("state", {})["visitor"] = visitor
         receiving = receive if scope["method"] in ("GET", "HEAD") else _bounded(scope["path"], receive)
         await (answer or self._app)(scope, receiving, _guarded(send))
@@ -106,18 +106,18 @@ class Access:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "").lower()
         if len(headers.getlist("host")) != 1 or host not in self._hosts:
-            return _page(421, "Wrong address", "This page answers only under the address that 'nudge web' shows.")
+            return _page(421, "Wrong address", "This page only works under the address that 'nudge web' shows.")
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _page(405, "Not here", "This page is read and written with GET and POST only.")
+            return _page(405, "Not allowed", "This page takes GET and POST only.")
         if scope["method"] == "POST" and not _same_origin(headers, host):
-            return _page(403, "From elsewhere", "Changes must come from this page itself.")
+            return _page(403, "Not from this page", "Changes must come from this page itself.")
         return None
 
     def _enter(self, scope: Scope) -> Response:
         token = scope["query_string"].decode("ascii", "replace").removeprefix("token=")
         cookie = self._visitors.enter(token) if scope["method"] == "GET" else None
         if cookie is None:
-            return _page(403, "This link was used already", "The terminal of 'nudge web' shows a new one.")
+            return _page(403, "This link was already used", "'nudge web' shows a new one in the terminal.")
         answer = RedirectResponse("/", 303)
         answer.set_cookie(COOKIE, cookie, httponly=True, samesite="strict", path="/")
         return answer

@@ -159,7 +159,7 @@ class Site:
         if query.get("run") != "1":
             return HTMLResponse(simulate_page(view, query))
         if self._one_life.locked():
-            return HTMLResponse(simulate_page(view, query, problem="A simulation runs already. Try again soon."))
+            return HTMLResponse(simulate_page(view, query, problem="A simulation is already running. Try again soon."))
         async with self._one_life:
             try:
                 shown = await self._simulate(query)

@@ -110,7 +110,7 @@ def flash(view: View) -> Html:
 
 
 def questions(view: View) -> Html:
-    """Dialogs that wait for an answer. They are on every page: whoever looks can answer, and the first one counts."""
+    """Dialogs that wait for an answer. They are on every page: anyone looking can answer, and the first one counts."""
     return together(_question(view, one) for one in view.base["questions"])
 
 
@@ -133,7 +133,7 @@ def _question(view: View, one: Mapping[str, Any]) -> Html:
             el("input", name="answer", id=name, required=True, autocomplete="off"),
             button("Answer", class_="primary"),
         )
-        note = f"{one['agent']} waits for it."
+        note = f"{one['agent']} is waiting for your answer."
     return el(
         "section",
         el("h2", f"{one['agent']} asks", id=f"q-{one['id']}-title"),

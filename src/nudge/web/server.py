@@ -49,7 +49,7 @@ async def serve_web(
     if not is_loopback(host) and not names:
         raise UsageError(
             f"{host} can be reached from other machines.",
-            next_step="Name the address that browsers use with --name, and put TLS in front of it.",
+            next_step="Give the host name that browsers use with --name, and put TLS in front of it.",
         )
     listener = bound(host, port, what="The web page", next_step="Choose another port with --port.")
     address = urlsplit(_address(names, listener.getsockname()[1]) if names else "")

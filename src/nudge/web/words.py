@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from nudge.durations import distance, short_time
+from nudge.instants import as_instant
 from nudge.palette import state_words
 from nudge.web.markup import Html, el
-
-_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
 class Times:
@@ -28,33 +28,14 @@ class Times:
         if not stamp:
             return "–"
         when = self.local(stamp)
-        if when.date() == self.now.date():
-            shown = f"{when:%H:%M}"
-        elif abs((when.date() - self.now.date()).days) < 7:
-            shown = f"{when:%a %H:%M}"
-        else:
-            shown = f"{when:%Y-%m-%d %H:%M}"
-        return el("time", shown, datetime=when.isoformat(), title=f"{when:%A, %d %B %Y, %H:%M:%S %Z}")
+        return el(
+            "time", short_time(when, self.now), datetime=when.isoformat(), title=f"{when:%A, %d %B %Y, %H:%M:%S %Z}"
+        )
 
     def away(self, stamp: str | None) -> str:
         if not stamp:
             return ""
-        seconds = int((self.local(stamp) - self.now).total_seconds())
-        return f"in {span(seconds)}" if seconds >= 0 else f"{span(-seconds)} ago"
-
-
-def span(seconds: int) -> str:
-    """
-    >>> span(59), span(3700), span(90_000)
-    ('59 s', '1 h 1 min', '1 d 1 h')
-    """
-    if seconds < _MINUTE:
-        return f"{seconds} s"
-    if seconds < _HOUR:
-        return f"{seconds // _MINUTE} min"
-    large, small, names = (_DAY, _HOUR, ("d", "h")) if seconds >= _DAY else (_HOUR, _MINUTE, ("h", "min"))
-    rest = seconds % large // small
-    return f"{seconds // large} {names[0]}" + (f" {rest} {names[1]}" if rest else "")
+        return distance(as_instant(self.local(stamp)) - as_instant(self.now))
 
 
 def dollars(micros: int | None) -> str:

@@ -142,17 +142,17 @@ def fitting(text: str) -> str:
 
 def judged(result: CommandRan, state: SpendingState, time_limit: int, *, plan_used_up: bool = False) -> Judged:
     """What became of the letter. A program that failed because its agent fell asleep has not failed: it goes on when
-    there is money, or when the window of its plan begins again."""
+    there is money, or when the window of its plan resets."""
     ran = result.ran
     lines = last_lines(ran.output)
     if ran.ending is Ending.TIMED_OUT:
-        return Judged(End.FAILED, f"It did not end within {format_duration(time_limit)} and was stopped.", lines)
+        return Judged(End.FAILED, f"It ran for more than {format_duration(time_limit)} and was stopped.", lines)
     if ran.code == 0:
         return Judged(End.DONE, "", lines)
     if ran.code == TRY_LATER:
         return Judged(End.LATER, "It asked to be started again later (exit 75).", lines)
     if result.refused and not state.may_go_on:
-        return Judged(End.ASLEEP, "The agent fell asleep on its budget.", lines)
+        return Judged(End.ASLEEP, "The agent ran out of budget and went to sleep.", lines)
     if plan_used_up:
         return Judged(End.ASLEEP, "A window of the plan is used up.", lines)
     last = f": {lines.splitlines()[-1]}" if lines else "."

@@ -242,7 +242,7 @@ class Commands:
         await self._checkpoints.write(replace(session, retries=slept), said, now)
         settlement.outcome(Result.DEFERRED, turn.verdict.reason, final=False, until=rfc3339(refresh_at), **turn.detail)
         if by_plan is not None:
-            settlement.feed("asleep", "Agent paused until its plan's window begins again")
+            settlement.feed("asleep", "Agent paused until its plan window resets")
         settlement.following = settlement.timer.next_slot(Instant(max(refresh_at, now + SECOND)))
 
     async def _put_off(self, settlement: Settlement, turn: _Turn) -> None:

@@ -56,7 +56,7 @@ from nudge.worker.session_rules import (
 ANSWER_TOKENS = 8_192
 EXTENSION_SHARE = 5
 """A worker asks for a fifth of its tokens more."""
-USED_UP = "The budget of its run was used up."
+USED_UP = "Its run budget was used up."
 TOO_LITTLE = "Its run's remaining budget does not cover another call."
 
 Write = Callable[[Session, Sequence[Message]], Awaitable[Session]]

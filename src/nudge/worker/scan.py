@@ -139,7 +139,7 @@ def _read(folder: int, name: str, path: str) -> tuple[Item, Seen]:
                 Item(Kind.FILE, after.st_mode & _MODE, after.st_size, after.st_mtime_ns, chunks),
                 (after.st_size, after.st_mtime_ns, after.st_ctime_ns, after.st_ino, chunks),
             )
-    raise NudgeError(f"{path} changes all the time.", next_step="Stop what writes it.")
+    raise NudgeError(f"{path} keeps changing.", next_step="Stop the program that writes it.")
 
 
 def chunks_from(descriptor: int, size: int) -> Iterator[bytes]:

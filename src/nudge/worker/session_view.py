@@ -1,4 +1,4 @@
-"""A working session as a person reads it: one line for each thing said and done, and how it stands."""
+"""A working session as a person reads it: one line for each thing said and done, and its state."""
 
 from __future__ import annotations
 

@@ -143,11 +143,11 @@ class Sessions:
             there = await self._store.sessions.get(session.agent, session.id)
             if there is None or there.status.is_open:
                 raise UsageError(
-                    f"Session {session.id} has not ended. It goes on while the daemon runs.",
+                    f"Session {session.id} has not ended. It continues while the daemon runs.",
                     next_step=f"Start the daemon with 'nudge run', or run 'nudge session watch {session.id}'.",
                 )
             if await self._store.sessions.current(session.agent) is not None:
-                raise UsageError(f"{session.agent} works on something else now.", next_step="Wait until it is done.")
+                raise UsageError(f"{session.agent} is working on something else.", next_step="Wait until it is done.")
             guard = new_guard(self._options, self._clock)
             again = replace(there, status=SessionStatus.WORKING, reason="", report="", guard=guard, letter=0)
             note = as_message(user("Go on with this task. The workspace is as you left it."))
@@ -162,7 +162,7 @@ class Sessions:
             if question is None:
                 raise NotFoundError(f"There is no question {question_id!r}.", next_step="Run 'nudge session list'.")
             if not await self._store.questions.answer(question_id, checked_answer(question, answer), now):
-                raise UsageError("That question was already answered, or its time is over.")
+                raise UsageError("That question was already answered, or it has expired.")
             if question.kind is QuestionKind.ASK:
                 await self.arrived(question.agent, Priority.NORMAL, now)
         return question

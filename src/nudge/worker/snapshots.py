@@ -102,11 +102,11 @@ class Snapshots:
                 self._cache.save(signature_of(encoded), found.seen, now)
                 return Made(manifest, pieces, size, found.left_out)
         raise LostLeaseError(
-            f"Others are making snapshots of {self._agent} all the time.", next_step="Run one daemon per agent."
+            f"Another process keeps making snapshots of {self._agent}.", next_step="Run one daemon per agent."
         )
 
     def verify(self, workspace: Workspace, number: int | None = None) -> Verified:
-        """Compare every byte of the workspace with a snapshot, or with the newest that is sound. Changes nothing."""
+        """Compare every byte of the workspace with a snapshot, or with the newest that is intact. Changes nothing."""
         current = scan(workspace)
 
         def compare(manifest: Manifest) -> Verified:
@@ -116,7 +116,7 @@ class Snapshots:
         return self._first_sound(number, compare)
 
     def restore(self, workspace: Workspace, number: int | None = None) -> Verified:
-        """Make the workspace equal to a snapshot, or to the newest that is sound. `changes` is what was put right.
+        """Make the workspace equal to a snapshot, or to the newest that is intact. `changes` is what was put right.
 
         Everything is fetched and compared with its digest before the first file is touched.
         """
@@ -171,8 +171,8 @@ class Snapshots:
             return Verified(found.manifest, found.changes, tuple(damaged))
         if damaged:
             raise DamagedSnapshotError(
-                f"No snapshot of {self._agent} is sound: {damaged[0][0]}: {damaged[0][1]}",
-                next_step="Run 'nudge snapshot create --thorough' to make a new one of what is there.",
+                f"No snapshot of {self._agent} is intact: {damaged[0][0]}: {damaged[0][1]}",
+                next_step="Run 'nudge snapshot create --thorough' to make a new one from the files as they are.",
             )
         raise NotFoundError(f"{self._agent} has no snapshot.", next_step="Run 'nudge snapshot create'.")
 
@@ -195,7 +195,7 @@ class Snapshots:
         lost = manifest.chunks - self._stored()
         if lost:
             path = next(path for path, item in manifest.items.items() if lost & set(item.chunks))
-            raise DamagedSnapshotError(f"{len(lost)} pieces are missing, one of {path}.")
+            raise DamagedSnapshotError(f"{len(lost)} pieces are missing, including one of {path}.")
 
     def _store(self, workspace: Workspace, found: Scan, missing: set[str]) -> tuple[int, int]:
         """Store these pieces, each once. Their content is read again and must still be what was seen."""

@@ -50,7 +50,7 @@ STRETCH = 20 * SECOND
 MOST_STEPS = 50
 SIGN_OF_LIFE = MINUTE
 """A subagent that has been silent for longer says that it still needs its money."""
-NONE_IS_SOUND = "No snapshot of the workspace is sound. Going on with the files as they are."
+NONE_IS_SOUND = "No snapshot of the workspace is intact. Continuing with the files as they are."
 NO_ANSWER = "The person did not answer. Go on with what you know, or report."
 
 Report = Callable[[Session, Instant], Awaitable[None]]

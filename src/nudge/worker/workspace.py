@@ -124,7 +124,7 @@ class Workspace:
             try:
                 mode = os.fstat(descriptor).st_mode
                 if not stat.S_ISREG(mode):
-                    kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
+                    kind = "a folder" if stat.S_ISDIR(mode) else "not a regular file"
                     raise UsageError(f"{path} is {kind}.", next_step="Use list_files to see what is there.")
                 yield descriptor
             finally:

@@ -109,7 +109,7 @@ class KeptWorkspaces:
                     except (DamagedSnapshotError, NotFoundError):
                         continue
                     return _paths(changes)
-            raise DamagedSnapshotError(f"No snapshot of {agent} is sound.", next_step="Run 'nudge snapshot list'.")
+            raise DamagedSnapshotError(f"No snapshot of {agent} is intact.", next_step="Run 'nudge snapshot list'.")
 
         return await self._in_thread(work)  # type: ignore[no-any-return]
 

@@ -32,7 +32,7 @@ class BadRequestError(NudgeError):
     """Telegram does not accept this call."""
 
     def __init__(self, description: str) -> None:
-        super().__init__(f"Telegram does not accept this call: {description}")
+        super().__init__(f"Telegram rejected this call: {description}")
         self.description = description
 
 
@@ -63,7 +63,7 @@ class TelegramClient:
             )
         if not api_base.startswith(("https://", "http://")):
             raise NotConfiguredError(
-                f"{api_base!r} is not a URL of a Bot API.",
+                f"{api_base!r} is not a Bot API URL.",
                 next_step="Set TELEGRAM_API_BASE to an https:// URL, or remove it.",
             )
         self._token = token
@@ -88,7 +88,7 @@ class TelegramClient:
         except _NEVER_LEFT as cause:
             error = ChannelUnavailableError(f"Telegram cannot be reached ({type(cause).__name__}).")
         except (httpx2.HTTPError, httpx2.InvalidURL) as cause:
-            words = f"The connection to Telegram broke ({type(cause).__name__})."
+            words = f"The connection to Telegram broke off ({type(cause).__name__})."
             error = ChannelUnavailableError(words, maybe_sent=True)
         except NudgeError as cause:
             error = cause
@@ -178,7 +178,7 @@ def failure_of(status: int, body: Any, token: str) -> NudgeError:
         )
     if status == 429:
         return ChannelUnavailableError(
-            f"Telegram asks for a pause ({description}).", retry_after=_asked(told.get("parameters"))
+            f"Telegram asks nudge to slow down ({description}).", retry_after=_asked(told.get("parameters"))
         )
     if status >= 500 or not said:
         # A gateway that gave up waiting, a server that failed behind the sending, or something in between that is not

@@ -55,7 +55,7 @@ class Poller:
             if self._stranger is not None and await self._stranger(user, words):
                 self._allowed |= {user}
         if batch.cursor == cursor:
-            # Polling on would bring the same updates again, at once and for ever.
+            # Polling on would bring the same updates again, at once and forever.
             repeated = batch.refused[Refused.REPEATED]
             raise ChannelUnavailableError(
                 "Telegram repeats updates that are already handled."
@@ -114,6 +114,6 @@ def _another_poller(conflict: ConflictError) -> AnotherPollerError:
             next_step="Remove the webhook with the Bot API's deleteWebhook, or give nudge its own bot.",
         )
     return AnotherPollerError(
-        "Another process polls this bot, and each would take the other's messages.",
-        next_step="Stop the other one (another nudge, another program with the same token), then start again.",
+        "Another process is polling this bot, so each would miss some messages.",
+        next_step="Stop the other one (another nudge or another program with the same token), then start again.",
     )

@@ -6,7 +6,8 @@ import argparse
 from typing import Any
 
 from nudge.cli.context import Context
-from nudge.cli.render import clock_time, distance, full_time, note, out, out_json, table
+from nudge.cli.render import clock_time, full_time, note, out, out_json, table
+from nudge.durations import distance, parse_duration
 from nudge.errors import UsageError
 from nudge.instants import Instant, rfc3339
 from nudge.stores.store import SqlStore
@@ -14,7 +15,7 @@ from nudge.text import short
 
 
 def list_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def list_(args: argparse.Namespace) -> int:
@@ -113,7 +114,7 @@ def add(args: argparse.Namespace) -> int:
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="the agent's name")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:
@@ -155,7 +156,7 @@ def show(args: argparse.Namespace) -> int:
     out(f"{agent.name}  (role {agent.role}, since {full_time(agent.created_at, context.zone)})")
     out(f"folder  {context.home.agent(agent.name)}\n")
     if timers:
-        rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at, context.now)] for t in timers]
+        rows = [[t.key, t.kind, full_time(t.due_at, context.zone), distance(t.due_at - context.now)] for t in timers]
         table(["TIMER", "KIND", "NEXT", "LEFT"], rows, spare=["KIND", "LEFT"])
     else:
         out("No timers.")
@@ -210,7 +211,7 @@ def message(args: argparse.Namespace) -> int:
 
     context.with_store(write)
     context.poke()
-    later = "" if holder_of(context.home) else " No daemon runs: it is read after the next 'nudge run'."
+    later = "" if holder_of(context.home) else " No daemon is running: it is read after the next 'nudge run'."
     note(f"In the inbox of {args.name}.{later}")
     return 0
 
@@ -221,8 +222,7 @@ def busy_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def busy(args: argparse.Namespace) -> int:
-    """Say that an agent you run yourself is at work: its idle checks wait until 'nudge agent idle', or that long."""
-    from nudge.durations import parse_duration
+    """Mark an agent you run yourself as busy. Its idle checks wait until 'nudge agent idle', or for --for."""
 
     return _at_work(args, parse_duration(args.span))
 
@@ -232,7 +232,7 @@ def idle_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def idle(args: argparse.Namespace) -> int:
-    """Say that an agent you run yourself has nothing to do from now on: its idle checks count from here."""
+    """Mark an agent you run yourself as idle. Its idle checks count from now."""
     return _at_work(args, 0)
 
 

@@ -21,7 +21,7 @@ _WIDTH = 20
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", metavar="NAME", default="coach", help="the agent (default: coach)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:
@@ -55,7 +55,7 @@ def reset_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def reset(args: argparse.Namespace) -> int:
-    """Forget what was learned about a topic, or everything. The coach starts over with it."""
+    """Forget what was learned about a topic, or everything. The coach starts over."""
     from nudge.coach.rhythm import PROPOSED
 
     context = Context(args)

@@ -104,7 +104,7 @@ def wake_arguments(parser: argparse.ArgumentParser) -> None:
 
 def wake(args: argparse.Namespace) -> int:
     """Wake an agent that sleeps because a window of its plan is used up, for example after you bought more usage. Its
-    next call finds out what the service says now.
+    next call shows whether the service lets it work.
 
     nudge budget wake --agent builder
     """
@@ -124,10 +124,10 @@ def set_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def set_(args: argparse.Namespace) -> int:
-    """Change the budget or the renewal date of this window. What was spent stays spent; today's share is recomputed.
+    """Change the budget or the renewal date of this window. What was spent still counts; today's share is recomputed.
 
     nudge budget set --window 100 --renews 2026-12-01
-    nudge budget set                                    go back to what nudge.toml says
+    nudge budget set                                    go back to nudge.toml
     """
     budget = None if args.window is None else parse_money(args.window)
     renews = None if args.renews is None else _day(args.renews)

@@ -64,7 +64,7 @@ def settle_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def settle(args: argparse.Namespace) -> int:
-    """Say what a held call used. The first settlement counts.
+    """Settle a held call with what it used. The first settlement counts.
 
     nudge budget settle 5f0c3a --input 11042 --output 812
     nudge budget settle 5f0c3a --unused
@@ -90,7 +90,7 @@ def record(args: argparse.Namespace) -> int:
 
 
 def _names(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--run", dest="of_run", default="", metavar="RUN", help="the run that it is part of")
+    parser.add_argument("--run", dest="of_run", default="", metavar="RUN", help="the run that it belongs to")
     parser.add_argument("--id", default="", metavar="ID", help="your own id; using it twice changes nothing")
 
 

@@ -41,7 +41,7 @@ def show_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def show(args: argparse.Namespace) -> int:
-    """Show what is in force: nudge.toml with every default filled in. Of a secret it only says whether it is set."""
+    """Show the settings in use: nudge.toml with all defaults. Secrets only show whether they are set."""
     from nudge.home.config import FIELDS, SECRET_NAMES, SECTIONS, kinds_of
 
     config = Context(args).config
@@ -79,7 +79,7 @@ def check_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def check(args: argparse.Namespace) -> int:
-    """Check nudge.toml, .env, prices and all roles: would 'nudge run' start? All mistakes are named with their lines.
+    """Check nudge.toml, .env, prices and all roles: would 'nudge run' start? Lists all mistakes with their lines.
 
     Exits with 4 if there are errors.
     """

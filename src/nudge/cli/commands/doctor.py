@@ -1,4 +1,4 @@
-"""Check everything, and fix with --fix what can be fixed. Exits with 1 if something is wrong."""
+"""Check everything. --fix repairs what it can. Exits with 1 if something is wrong."""
 
 from __future__ import annotations
 

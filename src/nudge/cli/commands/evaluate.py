@@ -28,14 +28,14 @@ def coach_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--group", metavar="NAME", help="only the situations of one group")
     parser.add_argument("--detail", action="store_true", help="show what was said where it went wrong")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def coach(args: argparse.Namespace) -> int:
-    """Put 60 situations to the coach and score what it does, by rules. The offline rules are the first column.
+    """Try 60 situations on the coach and score what it does, by rules. The first column is the offline rules.
 
     nudge eval coach
-    nudge eval coach --model                       the models of nudge.toml
+    nudge eval coach --model                       the models in nudge.toml
     nudge eval coach --model claude-sonnet-5-5 --detail
     """
     from nudge.coach.prompts import VERSION

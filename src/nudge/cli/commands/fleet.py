@@ -61,10 +61,10 @@ def worker_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def worker(args: argparse.Namespace) -> int:
-    """Work for the fleet until a signal comes. The first one drains, the second ends at once. Any number of workers may
-    run, on any machines that see the same home and the same PostgreSQL.
+    """Work for the fleet until a signal comes. The first one drains, the second stops at once. Run as many workers as
+    you like, on any machines that see the same home and the same PostgreSQL.
 
-    TLS, API keys and client certificates are as Temporal's own environment variables say (TEMPORAL_TLS,
+    TLS, API keys and client certificates come from Temporal's own environment variables (TEMPORAL_TLS,
     TEMPORAL_API_KEY, TEMPORAL_TLS_CLIENT_CERT_PATH, …).
 
     nudge fleet worker --temporal temporal.example.com:7233 --metrics 127.0.0.1:9464
@@ -145,7 +145,7 @@ def status_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def status(args: argparse.Namespace) -> int:
-    """Show how the fleet stands: workers, agents, lateness, and what happened in the last hour."""
+    """Show the state of the fleet: workers, agents, lateness, and what happened in the last hour."""
     _require_temporal()
     return watched(lambda: _status(args), args.watch)
 
@@ -286,7 +286,7 @@ def why(args: argparse.Namespace) -> int:
         rows = [[clock_time(one.due_at, context.zone, context.now), one.kind, one.key] for one in found.timers]
         table(["DUE", "KIND", "TIMER"], rows)
     for lease in found.held:
-        out(f"{lease.lane} is being worked in by {lease.owner}.")
+        out(f"{lease.lane} is held by {lease.owner}.")
     return 0
 
 
@@ -310,11 +310,11 @@ def wake(args: argparse.Namespace) -> int:
 
 def drain_arguments(parser: argparse.ArgumentParser) -> None:
     _server_arguments(parser)
-    parser.add_argument("--undo", action="store_true", help="go on; what became due meanwhile is late")
+    parser.add_argument("--undo", action="store_true", help="resume; what became due in the meantime is late")
 
 
 def drain(args: argparse.Namespace) -> int:
-    """Start nothing new: what runs is finished, and agents wait. Before maintenance of the database, for example."""
+    """Pause all agents: running visits finish, and nothing new starts. For example, before database maintenance."""
     _require_temporal()
     from nudge.fleet.adoption import drain as pause
 
@@ -322,7 +322,7 @@ def drain(args: argparse.Namespace) -> int:
         return await pause(store, client, undo=args.undo)
 
     count = _with_fleet(args, work)
-    note(f"{count} agent{'' if count == 1 else 's'} {'go on' if args.undo else 'paused. Go on with --undo'}.")
+    note(f"{count} agent{'' if count == 1 else 's'} {'resumed' if args.undo else 'paused. Resume with --undo'}.")
     return 0
 
 
@@ -334,7 +334,7 @@ def web_arguments(parser: argparse.ArgumentParser) -> None:
 
 def web(args: argparse.Namespace) -> int:
     """Show the web page of a fleet: all agents with search and paging, reminders, money and the rest. It reads and
-    writes PostgreSQL; workers hear of what you change.
+    writes PostgreSQL; workers are told what you change.
 
     nudge fleet web --open
     """
@@ -377,7 +377,7 @@ def dev_arguments(parser: argparse.ArgumentParser) -> None:
 
 def dev(args: argparse.Namespace) -> int:
     """Try the fleet on this machine: a real Temporal server and PostgreSQL in a temporary folder, workers, and agents
-    that wake 32 times a day each. Ctrl-C ends it, and nothing stays. Needs 'pip install nudge[fleet-dev]'.
+    that wake 32 times a day each. Ctrl-C ends it and removes everything. Needs 'pip install nudge[fleet-dev]'.
 
     nudge fleet dev --agents 200 --seconds 60
     """

@@ -50,7 +50,7 @@ def token_arguments(parser: argparse.ArgumentParser) -> None:
 def token(args: argparse.Namespace) -> int:
     """Print a new token for an agent's client, to use as its API key. It is shown once: only its hash is stored.
 
-    With a token the client needs no key of the provider: the gateway uses yours from .env. Beyond loopback a client
+    With a token the client needs no provider key: the gateway uses yours from .env. Beyond loopback, a client
     with a key of its own sends the token in the header x-nudge-token.
 
     nudge gateway token builder

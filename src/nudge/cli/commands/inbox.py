@@ -24,13 +24,13 @@ _RECEIPT = re.compile(r"(\d{1,18})(?:-(\d{1,9}))?", re.ASCII)
 
 
 def read_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("agent", metavar="AGENT", help="whose inbox")
-    parser.add_argument("--take", action="store_true", help="take the next letter: nobody else gets it meanwhile")
+    parser.add_argument("agent", metavar="AGENT", help="the agent's name")
+    parser.add_argument("--take", action="store_true", help="take the next letter, so that nobody else gets it")
     parser.add_argument("--wait", metavar="TIME", help="with --take: wait this long for a letter, such as 60s")
     parser.add_argument(
-        "--lease", metavar="TIME", help=f"with --take: it comes back after this time unless acked (default: {_LEASE})"
+        "--lease", metavar="TIME", help=f"with --take: give it back after this time unless acked (default: {_LEASE})"
     )
-    parser.add_argument("--for-good", action="store_true", help="with --take: it does not come back")
+    parser.add_argument("--for-good", action="store_true", help="with --take: keep it, with no lease")
     parser.add_argument("--fail-if-empty", action="store_true", help="exit with 3 if there is no letter")
     parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="at most this many (default: 50)")
     parser.add_argument(
@@ -39,7 +39,7 @@ def read_arguments(parser: argparse.ArgumentParser) -> None:
         default=Priority.IDLE.word,
         help="only letters at least this urgent",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def read(args: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def read(args: argparse.Namespace) -> int:
     nudge inbox ack monitor                  done with it; 'nack' gives it back
     nudge inbox monitor --up-to interrupt    only what may break into a running turn
 
-    A letter that was taken comes back after its lease unless you ack it. While the agent is asleep on its budget it
+    A letter you took comes back after its lease unless you ack it. While the agent is asleep on its budget, it
     gets none, and the exit code is 6.
     """
     context = Context(args)
@@ -138,7 +138,7 @@ def ack_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def ack(args: argparse.Namespace) -> int:
-    """Say that a letter you took is done. It counts once; a letter that somebody else took since is not yours.
+    """Mark a letter you took as done. This counts once, and not after your lease ended and another agent took it.
 
     nudge inbox ack 42-1        by the receipt in the JSON of --take
     nudge inbox ack monitor     the one letter that this agent has taken
@@ -152,7 +152,7 @@ def nack_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def nack(args: argparse.Namespace) -> int:
-    """Give a letter back that you took: it comes again, to you or to somebody else.
+    """Give back a letter you took. It comes again, to you or to another agent.
 
     nudge inbox nack 42-1 --in 10m
     """
@@ -180,7 +180,7 @@ def _answer(args: argparse.Namespace, *, done: bool) -> int:
 
     if not context.with_store(write):
         raise NotFoundError(
-            f"{args.letter} is no longer yours: it is done, or somebody else took it.",
+            f"{args.letter} is no longer yours: it is done, or another agent took it.",
             next_step="Take the next one with 'nudge inbox AGENT --take'.",
         )
     note("Done." if done else "Given back.")

@@ -21,11 +21,11 @@ DEFERRED, REFUSED = 8, 9
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("agent", metavar="AGENT", help="who says it")
+    parser.add_argument("agent", metavar="AGENT", help="the agent's name")
     parser.add_argument("text", metavar="TEXT", nargs="+", help="what to say")
     parser.add_argument("--topic", default="", help="what it is about; the same topic and words are not repeated")
     parser.add_argument("--critical", action="store_true", help="it cannot wait")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:

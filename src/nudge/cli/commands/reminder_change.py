@@ -54,7 +54,7 @@ def snooze_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def snooze(args: argparse.Namespace) -> int:
-    """Snooze a reminder. Occurrences in the meantime are skipped, and its schedule goes on afterwards.
+    """Snooze a reminder. Occurrences in the meantime are skipped, and then its schedule continues.
 
     nudge reminder snooze r-a1b2c3 30m
     nudge reminder snooze r-a1b2c3 until 5pm

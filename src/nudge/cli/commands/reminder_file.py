@@ -25,7 +25,7 @@ def export_arguments(parser: argparse.ArgumentParser) -> None:
 def export(args: argparse.Namespace) -> int:
     """Export reminders as JSON, with their history. 'nudge reminder import' reads it.
 
-    What a role or a routine asks for is always included, even if you removed it: it stays removed after the import.
+    Reminders from a role or a routine are always included, even removed ones: they stay removed after the import.
 
     nudge reminder export > reminders.json
     """
@@ -47,7 +47,7 @@ def export(args: argparse.Namespace) -> int:
 def import_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="the file, or '-' for standard input")
     parser.add_argument("--agent", metavar="NAME", help="give them all to this agent")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def import_(args: argparse.Namespace) -> int:
@@ -76,9 +76,7 @@ def import_(args: argparse.Namespace) -> int:
         note(f"  {done.completed} of them have no time left and are marked as done.")
     followers = [one.title for one in done.added if one.source.follows_a_file]
     if followers:
-        note(
-            f"  From a role or a routine: {_some(followers)}. They follow that file from the next start of the daemon."
-        )
+        note(f"  From a role or a routine: {_some(followers)}. They follow that file when the daemon starts next.")
     commands = [one.id for one in done.added if one.condition is not None and one.condition.command is not None]
     if commands:
         note(f"  These run a command from the file on this machine: {_some(commands)}. Check them first.")

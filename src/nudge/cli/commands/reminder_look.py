@@ -30,7 +30,7 @@ def list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="only this agent's")
     parser.add_argument("--all", action="store_true", help="include completed and removed ones")
     parser.add_argument("--limit", type=how_many, default=50, metavar="N", help="how many (default: 50; 0 is all)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     watch_argument(parser)
 
 
@@ -64,7 +64,7 @@ def _list(args: argparse.Namespace) -> int:
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("reminder", metavar="ID", help="its id or name")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:

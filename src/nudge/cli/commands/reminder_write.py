@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     from nudge.cli.reminder_flags import add_flags
 
-    parser.add_argument("agent", nargs="?", default="coach", metavar="AGENT", help="whose it is (default: coach)")
+    parser.add_argument("agent", nargs="?", default="coach", metavar="AGENT", help="the agent (default: coach)")
     add_flags(parser, editing=False)
     parser.add_argument("--json", action="store_true", help="print the reminder as JSON")
 
@@ -80,7 +80,7 @@ def edit(args: argparse.Namespace) -> int:
 
 def say_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help="what to be reminded of, and when")
-    parser.add_argument("--agent", default="coach", metavar="NAME", help="who reminds you (default: coach)")
+    parser.add_argument("--agent", default="coach", metavar="NAME", help="the agent (default: coach)")
     parser.add_argument("--tz", metavar="ZONE", help="the time zone (default: yours)")
     parser.add_argument("--json", action="store_true", help="print the reminder as JSON")
 

@@ -1,4 +1,4 @@
-"""Start the daemon in this terminal. Ctrl-C stops it, a second Ctrl-C at once; so does 'nudge stop' elsewhere.
+"""Start the daemon in this terminal. Ctrl-C stops it gracefully, a second Ctrl-C at once. 'nudge stop' stops it too.
 
 nudge run                talk on Telegram if there is a bot token, else with 'nudge chat'
 nudge run --terminal     talk right here, with or without a token
@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--terminal",
         action="store_true",
-        help="talk to the coach here, also if there is a bot token (creates a home if needed)",
+        help="talk to the coach here, even with a bot token (creates a home if needed)",
     )
 
 

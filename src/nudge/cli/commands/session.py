@@ -31,11 +31,11 @@ def sessions_of(context: Context, store: SqlStore) -> Sessions:
 def list_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", metavar="NAME", help="only this agent's")
     parser.add_argument("--limit", type=how_many, default=20, metavar="N", help="at most this many (default: 20)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def list_(args: argparse.Namespace) -> int:
-    """List sessions, the last one first, and what they ask you."""
+    """List sessions, newest first, and their questions for you."""
     context = Context(args)
 
     async def read(store: SqlStore) -> tuple[list[Session], list[Question]]:
@@ -73,11 +73,11 @@ def list_(args: argparse.Namespace) -> int:
 
 def show_arguments(parser: argparse.ArgumentParser) -> None:
     _which(parser)
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def show(args: argparse.Namespace) -> int:
-    """Show a session: how it stands, everything said and done, and its report."""
+    """Show a session: its state, everything said and done, and its report."""
     context = Context(args)
 
     async def read(store: SqlStore) -> tuple[Session, list[dict[str, object]], list[Session]]:
@@ -112,11 +112,11 @@ def watch_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def watch(args: argparse.Namespace) -> int:
-    """Follow a session until it ends. Ctrl-C stops watching; the session goes on."""
+    """Follow a session until it ends. Ctrl-C stops watching; the session continues."""
     context = Context(args)
     found = context.with_store(lambda store: sessions_of(context, store).find(args.session))
     if found.status.is_open and holder_of(context.home) is None:
-        note("No daemon runs: it goes on with the next 'nudge run'.")
+        note("No daemon is running: it continues with the next 'nudge run'.")
     return follow(context, found.agent, found.id, as_json=args.json)
 
 
@@ -141,9 +141,9 @@ def resume_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def resume(args: argparse.Namespace) -> int:
-    """Go on with a session that was stopped, failed or cancelled, with a fresh run budget."""
+    """Continue a session that was stopped, failed or cancelled, with a fresh run budget."""
     session, runs = _changed(args, Sessions.resume)
-    note(f"Resumed {session.id}." if runs else f"Resumed {session.id}. It goes on with the next 'nudge run'.")
+    note(f"Resumed {session.id}." if runs else f"Resumed {session.id}. It continues with the next 'nudge run'.")
     return 0
 
 
@@ -152,7 +152,7 @@ def cancel_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def cancel(args: argparse.Namespace) -> int:
-    """Cancel a session. What it did stays in its workspace."""
+    """Cancel a session. Its work stays in the workspace."""
     session, _ = _changed(args, Sessions.cancel)
     note(f"Cancelled {session.id}: {session.last_task}")
     return 0
@@ -175,11 +175,11 @@ def _changed(
 
 def answer_arguments(parser: argparse.ArgumentParser) -> None:
     _which(parser)
-    parser.add_argument("answer", metavar="ANSWER", nargs="+", help="your answer; yes or no where more budget is asked")
+    parser.add_argument("answer", metavar="ANSWER", nargs="+", help="your answer; yes or no if it asks for more budget")
 
 
 def answer(args: argparse.Namespace) -> int:
-    """Answer what a session asked you."""
+    """Answer a session's question."""
     context = Context(args)
 
     async def work(store: SqlStore) -> Question:

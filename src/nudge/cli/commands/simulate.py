@@ -34,7 +34,7 @@ _PATIENCE_DAYS = 30
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--days", type=_days, default=7, metavar="N", help="how many days (default: 7)")
     parser.add_argument("--from", dest="first", type=_date, metavar="DATE", help="the first day (default: today)")
-    parser.add_argument("--agent", metavar="NAME", default="coach", help="whose life (default: coach)")
+    parser.add_argument("--agent", metavar="NAME", default="coach", help="the agent (default: coach)")
     parser.add_argument(
         "--person",
         metavar="NAME",
@@ -52,7 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="who answers: the offline rules; the rules, charged like a model; a real model, which needs a key and "
         "costs money (default: offline)",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts as well")
     parser.add_argument(
         "--compare", metavar="KEY=VALUE", nargs="+", help="run another configuration too, and print the differences"

@@ -24,9 +24,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,62}")
 
 
 def _shared(parser: argparse.ArgumentParser, *, json: bool = True) -> None:
-    parser.add_argument("--agent", metavar="NAME", help="whose workspace (default: the only agent besides the coach)")
+    parser.add_argument("--agent", metavar="NAME", help="the agent (default: the only one besides the coach)")
     if json:
-        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _number(parser: argparse.ArgumentParser, name: str, text: str) -> None:
@@ -108,7 +108,7 @@ def _json(number: int, manifest: Manifest | None, problem: str, context: Context
 
 
 def create_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--thorough", action="store_true", help="read every file, and store again what got lost")
+    parser.add_argument("--thorough", action="store_true", help="read every file, and store again what is missing")
     _shared(parser)
 
 
@@ -129,7 +129,7 @@ def create(args: argparse.Namespace) -> int:
         f"{_size(made.stored_bytes)} of it new."
     )
     for path in made.left_out:
-        note(f"Left out: {path} is no file, folder or link.")
+        note(f"Left out: {path} is not a file, folder or link.")
     return 0
 
 
@@ -170,7 +170,7 @@ def restore_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def restore(args: argparse.Namespace) -> int:
-    """Make the workspace what it was in a snapshot. What is there now is kept as a snapshot of its own first."""
+    """Restore a snapshot. The current files are first kept as a new snapshot."""
     context = Context(args)
     agent, snapshots = _snapshots(args, context)
     kept = None
@@ -200,7 +200,7 @@ def diff_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def diff(args: argparse.Namespace) -> int:
-    """Show what changed from a snapshot to another, or to the workspace as it is now: + new, - gone, ~ changed."""
+    """Show what changed from one snapshot to another, or to the current workspace: + new, - gone, ~ changed."""
     from nudge.worker.manifest import changes_between
     from nudge.worker.scan import scan
 

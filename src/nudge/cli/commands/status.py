@@ -1,4 +1,4 @@
-"""Show what the daemon is doing, and what is wrong. If none runs, show what the database knows and exit with 5.
+"""Show what the daemon is doing, and what is wrong. If none is running, show what the database knows and exit with 5.
 
 nudge status --watch     as it changes
 """

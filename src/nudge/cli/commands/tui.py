@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
 
     context = Context(args)
     if holder_of(context.home) is None:
-        raise DaemonUnreachableError("No daemon runs here.", next_step="Start it with 'nudge run'.")
+        raise DaemonUnreachableError("No daemon is running here.", next_step="Start it with 'nudge run'.")
     try:
         from nudge.tui.app import NudgeTui
     except ImportError:

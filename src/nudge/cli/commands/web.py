@@ -3,7 +3,7 @@
 nudge web                 print a link to open in the browser of this machine; Ctrl-C ends it
 nudge web --open          open it in the browser, too
 
-The page answers on this machine alone. The link works once; after it was used another one is printed.
+The page only works on this machine. The link works once; after that, another one is printed.
 To reach it from a phone, put TLS in front of it and say under which name: nudge web --host 0.0.0.0 --name nudge.lan
 """
 

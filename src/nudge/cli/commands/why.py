@@ -14,8 +14,9 @@ from collections.abc import Sequence
 
 from nudge.cli.context import Context
 from nudge.cli.past_time import parse_past
-from nudge.cli.render import full_time, note, number_from, out, out_json, span
+from nudge.cli.render import full_time, note, number_from, out, out_json
 from nudge.coach.explain import Explanation, Thing, explain
+from nudge.durations import span
 from nudge.errors import NotFoundError, NudgeError, UsageError
 from nudge.instants import MINUTE, Instant
 from nudge.palette import painted, tone_of
@@ -31,7 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", metavar="WHAT", help="an id, a name, words, or a time")
     parser.add_argument("--agent", metavar="NAME", help="only this agent")
     parser.add_argument("--limit", type=number_from(1), default=5, metavar="N", help="how many (default: 5)")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -67,7 +68,7 @@ async def _say_if_nobody_looks(store: SqlStore, context: Context) -> None:
         from nudge.daemon.lock import holder_of
 
         if holder_of(context.home) is None:
-            note("Something is due, but no daemon runs here. Start it with 'nudge run'.")
+            note("Something is due, but no daemon is running here. Start it with 'nudge run'.")
 
 
 async def _find(store: SqlStore, args: argparse.Namespace, context: Context) -> Explanation:

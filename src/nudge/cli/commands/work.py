@@ -23,7 +23,7 @@ WORKER = "worker"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("task", metavar="TASK", nargs="*", help="what should be done, in words")
-    parser.add_argument("--agent", default=WORKER, metavar="NAME", help="who does it (default: worker)")
+    parser.add_argument("--agent", default=WORKER, metavar="NAME", help="the agent (default: worker)")
     parser.add_argument("--max-tokens", type=int, metavar="N", help="tokens that the run may use")
     parser.add_argument("--max-cost", metavar="DOLLARS", help="money that the run may use, such as 2.00")
     parser.add_argument("--max-iterations", type=int, metavar="N", help="the most model turns")
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mode", choices=["strict", "advisory", "soft"], help="stop at the limits, warn, or only count"
     )
-    parser.add_argument("--detach", action="store_true", help="hand it over and return at once")
+    parser.add_argument("--detach", action="store_true", help="start it and return at once")
     parser.add_argument("--demo", action="store_true", help="watch a scripted worker; needs no key")
     parser.add_argument("--json", action="store_true", help="one JSON object per line; with --detach, the session")
 
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         out_json({"session": session, "agent": args.agent})
     else:
-        later = "" if holder_of(context.home) else " No daemon runs: it starts with the next 'nudge run'."
+        later = "" if holder_of(context.home) else " No daemon is running: it starts with the next 'nudge run'."
         note(f"Handed over as session {session}. Watch it with: nudge session watch {session}.{later}")
     return 0
 

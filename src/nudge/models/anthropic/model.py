@@ -61,7 +61,7 @@ class AnthropicModel(RemoteModel):
     ) -> None:
         super().__init__(clock=clock)
         if not re.fullmatch(r"[!-~]+", api_key):
-            raise NotConfiguredError("The Anthropic key is empty or has characters no key has.", next_step=_HELP.key)
+            raise NotConfiguredError("The Anthropic key is empty or has invalid characters.", next_step=_HELP.key)
         import anthropic
         import httpx2
 

@@ -65,7 +65,7 @@ class OpenAIModel(RemoteModel):
         base_url = base_url.rstrip("/")
         public = base_url == PUBLIC_API
         if not re.fullmatch(r"[!-~]+" if public else r"[!-~]*", api_key):
-            raise NotConfiguredError("The OpenAI key is empty or has characters no key has.", next_step=_HELP.key)
+            raise NotConfiguredError("The OpenAI key is empty or has invalid characters.", next_step=_HELP.key)
         import httpx2
 
         from nudge.tls import tls_context

@@ -199,7 +199,7 @@ class LoopDetector:
         *,
         tuning: LoopTuning | None = None,
     ) -> LoopDetector:
-        """A detector that goes on from what `to_json` gave, perhaps with another tuning."""
+        """A detector that continues from what `to_json` gave, perhaps with another tuning."""
         detector = cls(threshold, window, tuning=tuning)
         try:
             if data["version"] != _VERSION:

@@ -67,9 +67,7 @@ class LoopTuning:
         for name in ("threshold", "error_threshold", "message_threshold", "output_threshold"):
             value = getattr(self, name)
             if not is_whole(value) or value < 2:
-                raise UsageError(
-                    f"{name} is {value!r}, but only the second time is a repetition.", next_step="Use 2 or more."
-                )
+                raise UsageError(f"{name} is {value!r}, but it takes 2 calls to repeat.", next_step="Use 2 or more.")
         if not is_whole(self.window) or self.window < self.threshold:
             raise UsageError(
                 f"A window of {self.window!r} calls cannot hold {self.threshold} identical ones.",

@@ -15,7 +15,7 @@ _MOST_CALLS = 64
 
 
 class LoopAction(StrEnum):
-    """NONE: go on. NUDGE: tell the model. WARN: tell it in stronger words. REFUSE: do not make this call."""
+    """NONE: continue. NUDGE: tell the model. WARN: tell it in stronger words. REFUSE: do not make this call."""
 
     NONE = "none"
     NUDGE = "nudge"
@@ -136,11 +136,11 @@ def _advice(kind: LoopKind, action: LoopAction, count: int, period: int) -> str:
     steps = _STEPS[kind].format(period=period)
     match action:
         case LoopAction.WARN:
-            return f"You were told before, and it goes on. Stop and think again. {steps}"
+            return f"You were warned, and it is still happening. Stop and think again. {steps}"
         case LoopAction.REFUSE if kind in (LoopKind.CALL, LoopKind.CYCLE):
             return f"This call is refused because it brought nothing new in {count} tries. {steps}"
         case LoopAction.REFUSE:
-            return f"This ends here, because nothing new came in {count} tries. {steps}"
+            return f"Stopped, because {count} tries brought nothing new. {steps}"
         case _:
             return steps
 

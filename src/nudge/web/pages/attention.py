@@ -91,7 +91,7 @@ def _bucket(view: View, agent: str, data: Mapping[str, Any]) -> Html:
             ),
             class_="actions",
         ),
-        note=bucket_words(bucket) if is_on else "The ping budget is off: the other rules alone decide.",
+        note=bucket_words(bucket) if is_on else "The ping budget is off. Only the other rules apply.",
         id_="bucket",
     )
 
@@ -123,7 +123,7 @@ def _level_chart(view: View, data: Mapping[str, Any]) -> Html:
 
     points = [point(one["at"], one["level"]) for one in data["levels"]]
     if not points:
-        return empty("No level is known for this week.", "It is drawn from the first ping on.")
+        return empty("No levels for this week yet.", "The chart starts with the first ping.")
     lowest = min(one["level"] for one in data["levels"])
     line = " ".join(f"{x},{y}" for x, y in points)
     days = [el("span", f"{date.fromisoformat(day):%a}") for day in data["days"]]

@@ -18,7 +18,7 @@ async def coach_page(view: View, ask: Ask, query: Query) -> str:
     texts = await ask("read/documents", {"agent": agent})
     said = [el("li", one["text"], class_=one["role"], id=f"said-{one['id']}") for one in talk["conversation"]]
     if not said:
-        said = [el("li", "Nothing was said yet. Say hello, or try “/help”.", class_="soft", id="said-nothing")]
+        said = [el("li", "No messages yet. Say hello, or try “/help”.", class_="soft", id="said-nothing")]
     conversation = el(
         "ol",
         *said,

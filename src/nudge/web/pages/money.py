@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
+from nudge.durations import span
+from nudge.instants import SECOND
 from nudge.spending.allowance import Colour, Meter
 from nudge.web.layout import View, button, card, choose_agent, document, empty, form, meter, state_badge, table
 from nudge.web.markup import Html, el, together
 from nudge.web.pages import Ask, Query
-from nudge.web.words import dollars, plural, span, state_of
+from nudge.web.words import dollars, plural, state_of
 
 _DAYS = 30
 _HEIGHT, _STEP, _WIDE = 100, 20, 16
@@ -37,7 +39,7 @@ def _today(view: View, agent: str, data: Mapping[str, Any]) -> Html:
     if mine is None:
         return card("Today", id_="today")
     spending = mine["spending"]
-    held = f", {dollars(day['held'])} held for calls that run" if day["held"] else ""
+    held = f", {dollars(day['held'])} held for running calls" if day["held"] else ""
     return card(
         "Today",
         el("p", el("b", f"{spending['percent']}%"), " of today's budget used", class_="big"),
@@ -93,7 +95,7 @@ def _plan_windows(view: View, windows: Sequence[Mapping[str, Any]]) -> Html:
             meter(one["percent"], _colour(one), f"Plan, {one['title']}: {one['percent']}% used"),
             el(
                 "p",
-                "Used up. It goes on " if one["used_up"] else "Begins again ",
+                "Used up. Resets " if one["used_up"] else "Resets ",
                 view.times.at(one["resets_at"]),
                 f", {view.times.away(one['resets_at'])}.",
                 class_="soft",
@@ -101,7 +103,7 @@ def _plan_windows(view: View, windows: Sequence[Mapping[str, Any]]) -> Html:
         )
         for one in windows
     ]
-    note = "What the service says about your subscription. Nothing here is dollars."
+    note = "What the service reports about your subscription, in percent instead of dollars."
     return card("Plan windows", el("div", *shown, class_="halves"), note=note, id_="plan")
 
 
@@ -161,7 +163,9 @@ def _usage(usage: Sequence[Mapping[str, Any]]) -> Html:
     ]
     caption = "Cost of this window by purpose and model"
     if not rows:
-        return empty("Nothing was spent in this window.", "Answers by rules cost nothing; a model's appear here.")
+        return empty(
+            "Nothing was spent in this window.", "The offline rules cost nothing. Calls to a model appear here."
+        )
     return table(["For", "Model", "Calls", "Tokens in", "Out", "Cost"], rows, caption=caption)
 
 
@@ -174,7 +178,7 @@ def _calls(view: View, calls: Sequence[Mapping[str, Any]]) -> Html:
             row["model"],
             dollars(row["held"]),
             f"{row['granted']:,} of {row['asked']:,} tokens" if row["clamped"] else "–",
-            span(row["waited_ms"] // 1000) if row["waited_ms"] >= 1000 else "–",
+            span(row["waited_ms"] * SECOND // 1000) if row["waited_ms"] >= 1000 else "–",
             row["result"],
             dollars(row["cost"]),
         ]

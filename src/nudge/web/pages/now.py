@@ -65,7 +65,7 @@ def notices() -> Html:
     return el(
         "section",
         el("h2", "Desktop notifications"),
-        el("p", "See messages of your agents on this machine while the page is open in a tab.", class_="soft"),
+        el("p", "Get your agents' messages as notifications while this page is open in a tab.", class_="soft"),
         el("button", "Turn on", type="button", id="notify", aria_pressed="false"),
         el("p", "", id="notify-state", role="status", class_="soft"),
         class_="card",
@@ -140,7 +140,7 @@ def _sort(one: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def feed_item(view: View, run: Sequence[Mapping[str, Any]]) -> Html:
-    """A line of the feed. An outcome leads to its story; several alike are one line."""
+    """A line of the feed. An outcome leads to its story; several equal ones are one line."""
     one, first = run[0], run[-1]
     times = [view.times.at(first["at"]), "–", view.times.at(one["at"])] if len(run) > 1 else [view.times.at(one["at"])]
     if one["type"] == "outcome":

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from nudge.durations import span
+from nudge.instants import SECOND
 from nudge.spending.allowance import Colour
 from nudge.web.layout import (
     View,
@@ -23,7 +25,7 @@ from nudge.web.layout import (
 )
 from nudge.web.markup import Html, el, together
 from nudge.web.pages import Ask, Query
-from nudge.web.words import dollars, span
+from nudge.web.words import dollars
 
 _WIDTH = 1000
 _MARKS = {"call": "→ ", "error": "✗ ", "ok": "✓ ", "heard": "> ", "nudge": "! "}
@@ -170,7 +172,7 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> Html | None:
         parts.append(
             el(
                 "rect",
-                el("title", f"{one['phase']}: {span(int(seconds))}"),
+                el("title", f"{one['phase']}: {span(int(seconds * SECOND))}"),
                 x=round((since - first).total_seconds() / length * _WIDTH, 1),
                 y=0,
                 width=max(2.0, round(seconds / length * _WIDTH, 1)),
@@ -178,7 +180,7 @@ def _phases(phases: Sequence[Mapping[str, Any]]) -> Html | None:
                 class_=f"phase-{one['phase']}",
             )
         )
-    words = [f"{phase} {span(int(seconds))}" for phase, seconds in spent.items()]
+    words = [f"{phase} {span(int(seconds * SECOND))}" for phase, seconds in spent.items()]
     return together(
         el("h3", "Phases"),
         el(

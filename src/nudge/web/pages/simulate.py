@@ -14,8 +14,8 @@ _DAYS = 7
 PEOPLE = {
     "night-owl": "a night owl",
     "early-bird": "an early bird",
-    "busy-week": "somebody with a busy week",
-    "silent": "somebody who never answers",
+    "busy-week": "someone with a busy week",
+    "silent": "someone who never answers",
 }
 SETTINGS = {
     "": "nothing",
@@ -31,7 +31,7 @@ SETTINGS = {
 def simulate_page(view: View, query: Query, shown: Html | None = None, problem: str = "") -> str:
     run = el(
         "form",
-        select("person", "Live it with", list(PEOPLE.items()), query.get("person", "")),
+        select("person", "Simulate with", list(PEOPLE.items()), query.get("person", "")),
         select("change", "and change", list(SETTINGS.items()), query.get("change", "")),
         el("input", type="hidden", name="run", value="1"),
         button("Run a week", class_="primary", id_="run"),
@@ -46,14 +46,14 @@ def simulate_page(view: View, query: Query, shown: Html | None = None, problem: 
             "",
             el(
                 "p",
-                "The real daemon lives a week on a copy of your home, with a simulated person and no model. It takes a "
-                "few seconds. Nothing is sent, and your home is only read.",
+                "Runs the real daemon for a week on a copy of your home, with a simulated person and no model. Takes a "
+                "few seconds. Nothing is sent, and your home is not changed.",
             ),
             run,
             live=False,
         ),
         el("p", problem, class_="flash bad", role="alert") if problem else None,
-        shown or (None if problem else empty("No week was run yet.", "Choose a person and press “Run a week”.")),
+        shown or (None if problem else empty("No simulation yet.", "Choose a person and press “Run a week”.")),
     )
 
 
@@ -97,7 +97,7 @@ def simulate(home: Home, query: Mapping[str, str]) -> Html:
             for row in compare(columns)
             if row.differs
         ]
-        words = empty("Nothing differs.", "Try another setting, or somebody who is busier.")
+        words = empty("Nothing differs.", "Try another setting, or someone busier.")
         shown = table(["What", *columns, "Difference"], rows, caption="What changes") if rows else words
         parts.insert(0, card("The difference", shown, live=False))
     return together(*parts)

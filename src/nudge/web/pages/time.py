@@ -124,7 +124,7 @@ async def reminder_page(view: View, ask: Ask, query: Query, number: str) -> str:
         {"id": one["id"]},
         el("label", "Text", for_="message"),
         el("input", name="message", id="message", value=one["message"], maxlength="2000"),
-        el("label", "When, in words (leave it empty to keep the time)", for_="when"),
+        el("label", "When, in words (leave empty to keep the time)", for_="when"),
         el(
             "input",
             name="when",
@@ -160,7 +160,7 @@ async def reminder_page(view: View, ask: Ask, query: Query, number: str) -> str:
             timeline(history),
             table(["Due", "Result", "Why", "Story"], rows, caption="History")
             if rows
-            else empty("It was not due yet.", "Each occurrence appears here with its reason."),
+            else empty("It has not been due yet.", "Each occurrence appears here with its reason."),
             id_="history",
         ),
         card("Change it", edit, live=False),

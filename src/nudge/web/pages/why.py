@@ -14,7 +14,7 @@ from nudge.web.pages import Ask, Query
 
 _FIELDS = ("words", "agent", "result", "day")
 _PAGEFUL = 100
-_STATES = {"sent": "It was delivered", "pending": "It waits to be sent", "sending": "It is being sent"}
+_STATES = {"sent": "It was delivered", "pending": "It is waiting to be sent", "sending": "It is being sent"}
 
 
 async def why_page(view: View, ask: Ask, query: Query) -> str:

@@ -39,7 +39,7 @@ class Bash:
 
 def _ending(ran: Ran, limits: Limits) -> str:
     if ran.ending is Ending.TIMED_OUT:
-        return f"Stopped after {limits.seconds:g} s. Nothing of it runs any more."
+        return f"Stopped after {limits.seconds:g} s. Everything it started was stopped too."
     if ran.ending is Ending.TOO_MANY_PROCESSES:
         return f"Stopped: it had more than {limits.processes} processes."
     if ran.ending is Ending.TOO_MUCH_MEMORY:

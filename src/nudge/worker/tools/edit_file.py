@@ -25,7 +25,7 @@ class EditFile:
             "old": text("The text to replace, exactly as it is in the file."),
             "new": text("The text to put there."),
         },
-        {"all": flag("Replace every place instead of the only one.")},
+        {"all": flag("Replace every match, not just one.")},
     )
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> ToolOutput:

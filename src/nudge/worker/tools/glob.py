@@ -21,7 +21,7 @@ class Glob:
     kind = ToolKind.SEARCH
     reads_only = True
     description = (
-        "Find files of the workspace by a pattern: '*' for part of a name, '**' for any folders, as in 'src/**/*.py'. "
+        "Find files in the workspace by a pattern: '*' for part of a name, '**' for any folders, as in 'src/**/*.py'. "
         "A pattern without '/' looks in all folders."
     )
     schema = inputs({"pattern": text("The pattern.")}, {"path": text("The folder to look in. Left out: the top.")})
@@ -47,7 +47,7 @@ class Glob:
 
 
 def _matcher(names: tuple[str, ...]) -> Any:
-    """Name by name, so that '*' stays inside one and no pattern takes for ever.
+    """Name by name, so that '*' stays inside one and no pattern takes forever.
 
     >>> matches = _matcher(("src", "**", "*.py"))
     >>> matches("src/a.py"), matches("src/x/y/b.py"), matches("a.py"), matches("src/a.txt")

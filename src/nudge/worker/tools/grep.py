@@ -1,4 +1,4 @@
-"""Search the contents of files. grep itself does it, in the sandbox: a pattern of a model's may take for ever, and
+"""Search the contents of files. grep itself does it, in the sandbox: a pattern of a model's may take forever, and
 there it can be stopped."""
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Grep:
     name = "grep"
     kind = ToolKind.SEARCH
     reads_only = True
-    description = "Search the text files of the workspace for an extended regular expression. Gives path:line:text."
+    description = "Search the text files in the workspace for an extended regular expression. Gives path:line:text."
     schema = inputs(
         {"pattern": text("The regular expression, as grep -E reads it.")},
         {
             "path": text("The folder or file to search. Left out: everything."),
             "include": text("Only files whose names match, as in '*.py'."),
-            "ignore_case": flag("Whether capital and small letters are the same."),
+            "ignore_case": flag("Ignore the difference between upper and lower case."),
         },
     )
 

@@ -27,7 +27,7 @@ class ListFiles:
         if not lines:
             return ToolOutput(f"{path} is empty.")
         if len(lines) > _MOST:
-            lines[_MOST:] = [f"[{len(lines) - _MOST:,} more left out. Use glob to find what you look for.]"]
+            lines[_MOST:] = [f"[{len(lines) - _MOST:,} more left out. Use glob to find what you need.]"]
         return ToolOutput("\n".join(lines))
 
 
@@ -40,4 +40,4 @@ def _line(entry: Entry, folder: int) -> str:
             return f"{name} -> {os.readlink(name, dir_fd=folder)}"
         except OSError:
             return f"{name} -> ?"
-    return f"{name}  {entry.status.st_size:,}" if entry.is_file else f"{name}  (no regular file)"
+    return f"{name}  {entry.status.st_size:,}" if entry.is_file else f"{name}  (not a regular file)"

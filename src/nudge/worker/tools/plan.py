@@ -15,7 +15,7 @@ class Plan:
     name = "plan"
     kind = ToolKind.PLAN
     reads_only = False
-    description = "Write down the plan for the task, or its new state. Each call gives all steps."
+    description = "Write down the plan for the task, or update it. Give all steps each time."
     schema = inputs(
         {
             "steps": {

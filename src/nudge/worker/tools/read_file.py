@@ -20,7 +20,7 @@ class ReadFile:
     kind = ToolKind.READ
     reads_only = True
     description = (
-        "Read a text file of the workspace. Lines come with their numbers. A long file comes in parts: the last line "
+        "Read a text file in the workspace. Lines come with their numbers. A long file comes in parts: the last line "
         "says how to go on."
     )
     schema = inputs(
@@ -35,7 +35,7 @@ class ReadFile:
         path, first = args["path"], args.get("offset", 1)
         content = context.workspace.read(path, LARGEST)
         if b"\0" in content[:8_192]:
-            raise UsageError(f"{path} is no text: {len(content):,} bytes.", next_step="Look at it with bash.")
+            raise UsageError(f"{path} is not text: {len(content):,} bytes.", next_step="Look at it with bash.")
         lines = content.decode("utf-8", "replace").splitlines()
         if not lines:
             return ToolOutput(f"{path} is empty.")

@@ -16,7 +16,7 @@ class Report:
     kind = ToolKind.FINISH
     stands_alone = False
     description = "End the task. Say what was asked, what you did, what you did not do, and what is left."
-    schema = inputs({"text": text("The report, for whoever asked.")})
+    schema = inputs({"text": text("The report, for the person who asked.")})
 
     def offered_to(self, session: Session) -> bool:
         return True

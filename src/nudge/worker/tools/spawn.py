@@ -27,7 +27,7 @@ class Spawn:
     kind = ToolKind.RUN
     stands_alone = True
     description = (
-        f"Let up to {MOST_TASKS} subagents work on parts of the task side by side, in the same workspace. Each sees "
+        f"Let up to {MOST_TASKS} subagents work on parts of the task in parallel, in the same workspace. Each sees "
         "only what you write here, and its report comes back to you."
     )
     schema = inputs({"tasks": {"type": "array", "description": "One task each.", "items": text("A whole task.")}})

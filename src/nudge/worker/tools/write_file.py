@@ -14,7 +14,7 @@ class WriteFile:
     name = "write_file"
     kind = ToolKind.EDIT
     reads_only = False
-    description = "Write a file of the workspace as a whole: a new one, or in place of the old. Folders are made."
+    description = "Write a whole file in the workspace, new or over an old one. Missing folders are created."
     schema = inputs({"path": text("The file, from the top of the workspace."), "content": text("All of its text.")})
 
     async def run(self, args: Mapping[str, Any], context: ToolContext) -> ToolOutput:
