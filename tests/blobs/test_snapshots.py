@@ -172,7 +172,7 @@ def test_a_restore_that_cannot_be_finished_touches_nothing(workspace: Workspace)
         blobs.damage(key)
     spoil(workspace)
     before = state(workspace)
-    with pytest.raises(DamagedSnapshotError, match="No snapshot of dev is sound"):
+    with pytest.raises(DamagedSnapshotError, match="No snapshot of dev is intact"):
         snapshots.restore(workspace)
     assert state(workspace) == before
 
@@ -282,6 +282,19 @@ def test_a_mode_that_runs_as_its_owner_does_not_come_back(workspace: Workspace) 
     file.unlink()
     snapshots.restore(workspace)
     assert file.stat().st_mode & 0o7777 == 0o755
+
+
+def test_a_manifest_that_somebody_changed_gives_no_such_mode_either(workspace: Workspace) -> None:
+    blobs, piece = MemoryBlobs(), b"#!/bin/sh"
+    forged = {
+        "s": manifests.Item("f", 0o6755, len(piece), 0, (manifests.digest_of(piece),)),
+        "d": manifests.Item("d", 0o2777),
+    }
+    snapshots = Snapshots(blobs, "worker")
+    blobs.put(snapshots._piece_key(manifests.digest_of(piece)), piece)
+    blobs.put(snapshots._manifest_key(1), Manifest(1, Instant(0), "forged", forged).encode())
+    snapshots.restore(workspace)
+    assert [(workspace.path / name).stat().st_mode & 0o7777 for name in forged] == [0o755, 0o777]
 
 
 def test_without_a_snapshot_there_is_nothing_to_restore(workspace: Workspace) -> None:

@@ -34,7 +34,7 @@ from nudge.worker.manifest import (
     signature_of,
 )
 from nudge.worker.scan import Cache, Scan, Seen, chunks_from, in_threads, scan
-from nudge.worker.workspace import Workspace
+from nudge.worker.workspace import SET_ID, Workspace
 
 KEEP = 20
 _TRIES = 5
@@ -293,7 +293,7 @@ def _apply(
     for path in sorted({*touched, *changes.removed, *changes.changed}, reverse=True):
         if path in items and items[path].kind == Kind.FOLDER:
             with workspace.folder(path) as folder:
-                os.fchmod(folder, items[path].mode)
+                os.fchmod(folder, items[path].mode & ~SET_ID)
 
 
 def _put(workspace: Workspace, path: str, item: Item, staged_in: int, staged: Mapping[str, str]) -> None:
@@ -309,7 +309,7 @@ def _put(workspace: Workspace, path: str, item: Item, staged_in: int, staged: Ma
         else:
             descriptor = os.open(staged[path], os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=staged_in)
             try:
-                os.fchmod(descriptor, item.mode)
+                os.fchmod(descriptor, item.mode & ~SET_ID)
                 os.utime(descriptor, ns=(item.mtime_ns, item.mtime_ns))
             finally:
                 os.close(descriptor)

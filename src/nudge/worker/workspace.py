@@ -21,7 +21,7 @@ from nudge.errors import NotFoundError, NudgeError, UsageError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FILE, _NEW_FOLDER = 0o600, 0o700
-_SET_ID = 0o7000
+SET_ID = 0o7000
 GIT = ".git"
 
 
@@ -154,7 +154,7 @@ class Workspace:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(content)
                     file.flush()
-                    os.fchmod(file.fileno(), mode & ~_SET_ID)
+                    os.fchmod(file.fileno(), mode & ~SET_ID)
                 os.replace(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
             except OSError as error:
                 with contextlib.suppress(OSError):
