@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_ORDERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the words around: "exe.txt" could be a name that ends with "txt.exe"."""
 _QUOTE = re.compile(r"^[ \t]{0,3}>")
 _CODE = re.compile(r"^[ \t]{0,3}(```|~~~)")
 _BLANK = "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
@@ -14,8 +15,8 @@ _UNSEEN = frozenset(("Cc", "Cf", "Cn", "Co", "Cs", "Mn", "Me", "Zs", "Zl", "Zp")
 
 
 def plain(text: str) -> str:
-    """The text with a sign in place of what a terminal would obey: it could move the cursor, rename the window, or hide
-    what stands above. Tabs and line breaks stay.
+    """The text with a sign in place of what a terminal or a page would obey: it could move the cursor, rename the
+    window, hide what stands above, or turn what follows around. Tabs and line breaks stay.
 
     >>> plain("done\\x1b[2K\\x1b[1Aall your files are gone")
     'done�[2K�[1Aall your files are gone'

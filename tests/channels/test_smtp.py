@@ -137,6 +137,26 @@ async def test_a_refusal_says_why_and_no_secret(said: str, error: type[Exception
     assert SECRET not in f"{raised.value} {mailer!r} {raised.value.__context__}"
 
 
+async def test_a_subject_stays_one_header() -> None:
+    mailbox = Mailbox()
+    evil = replace(MAIL, subject="Stopped\nBcc: all@example.com\n\nboo", text="Hi\r\n.\r\nMAIL FROM:<x@y.z>")
+    with serving(mailbox) as port:
+        await SmtpMailer(server(port), timeout=5).send(evil)
+    (letter,) = mailbox.letters
+    assert (letter["Bcc"], letter["Subject"]) == (None, "Stopped Bcc: all@example.com boo")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"password": "pässwort", "user": "me@example.com"}, {"sender": "a\nBcc: ä"}], ids=["letters", "a header"]
+)
+async def test_what_mail_cannot_carry_is_said_and_not_shown(wrong: dict[str, str]) -> None:
+    with serving(Mailbox(), auth="user" in wrong) as port:
+        mailer = SmtpMailer(replace(server(port), **wrong), timeout=5)  # type: ignore[arg-type]
+        with pytest.raises(NotConfiguredError, match="characters") as raised:
+            await mailer.send(MAIL)
+    assert "ä" not in f"{raised.value} {raised.value.__context__}"
+
+
 async def test_a_wrong_password_an_untrusted_certificate_and_nobody_there() -> None:
     mailbox = Mailbox()
     with serving(mailbox, tls="starttls", auth=True) as port:

@@ -294,7 +294,8 @@ def test_a_code_makes_a_chat_the_persons_and_nobody_elses(home: Cli, telegram: F
     """Before the first start: the command listens itself. Then the coach begins with its first question."""
     home.environment |= {"TELEGRAM_BOT_TOKEN": telegram.token, "TELEGRAM_API_BASE": telegram.url}
     assert "nudge pair" in home("run", code=4).stderr
-    pairing = subprocess.Popen([*NUDGE, "pair", "--json"], env=home.environment, stdout=subprocess.PIPE, text=True)
+    piped = {name: value for name, value in home.environment.items() if name != "PYTHONUNBUFFERED"}
+    pairing = subprocess.Popen([*NUDGE, "pair", "--json"], env=piped, stdout=subprocess.PIPE, text=True)
     try:
         assert pairing.stdout is not None
         told = json.loads(pairing.stdout.readline())

@@ -165,3 +165,35 @@ async def test_a_token_stands_for_the_key_and_a_refusal_has_googles_shape() -> N
             error = said.json()["error"]
             assert (error["code"], error["status"]) == (402, "FAILED_PRECONDITION")
             assert "nudge budget top-up" in error["message"]
+
+
+async def test_a_token_in_the_query_stands_for_the_key_and_goes_nowhere(caplog: pytest.LogCaptureFixture) -> None:
+    with FakeGoogle() as service:
+        async with gateway_on(google=service.url, keys={"google": GOOGLE_KEY}) as rig, httpx2.AsyncClient() as client:
+            token = await new_token(rig.store, "builder", rig.clock.now())
+            url = f"{rig.url}/{path('generateContent')}"
+            for query in (f"key={token}", f"alt=json&%6bey={token}"):
+                said = await client.post(f"{url}?{query}", json={"contents": CONTENTS})
+                assert said.status_code == 200, said.text
+            refused = await client.post(f"{url}?key={token}x", json={"contents": CONTENTS})
+            assert refused.status_code == 401
+            assert token not in refused.text + caplog.text + str(await rig.calls())
+
+
+@pytest.mark.parametrize(
+    ("method", "query", "headers"),
+    [
+        pytest.param("POST", "fields=candidates,usageMetadata.promptTokenCount", {}, id="a mask hides the usage"),
+        pytest.param("POST", "alt=sse&%24fields=candidates", {}, id="by its other name"),
+        pytest.param("POST", "", {"X-Goog-FieldMask": "candidates"}, id="in a header"),
+        pytest.param("GET", "", {"X-HTTP-Method-Override": "POST"}, id="a read that is a call"),
+        pytest.param("DELETE", "", {"X-HTTP-Method": "POST"}, id="a removal that is a call"),
+    ],
+)
+async def test_a_call_that_would_hide_its_cost_does_not_pass(method: str, query: str, headers: dict[str, str]) -> None:
+    with FakeGoogle() as service:
+        async with gateway_on(google=service.url) as rig, httpx2.AsyncClient() as client:
+            url = f"{rig.base()}/{path('generateContent')}?{query}"
+            said = await client.request(method, url, json={"contents": CONTENTS}, headers={**HEADERS, **headers})
+            assert said.status_code == 400, said.text
+            assert not service.requests

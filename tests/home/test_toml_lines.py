@@ -5,14 +5,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nudge.home.config import Config
 from nudge.home.config_values import KeyPath
-from nudge.home.toml_lines import key_lines, line_of
+from nudge.home.create import allow_person
+from nudge.home.folder import Home
+from nudge.home.toml_lines import key_lines, line_of, with_value
 
 
 @pytest.mark.parametrize(
@@ -50,6 +54,33 @@ from nudge.home.toml_lines import key_lines, line_of
 def test_a_key_stands_in_its_line(text: str, path: KeyPath, line: int | None) -> None:
     assert line_of(key_lines(text), path) == line
     assert set(key_lines(text)) == set(_paths(tomllib.loads(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        pytest.param("", "\n[t]\na = [7]\n", id="an empty file"),
+        pytest.param("[t]\na = [ # who\n  1,\n]\nb = 2\n", "[t]\na = [7]\nb = 2\n", id="a value over several lines"),
+        pytest.param("t = {a = [], b = 2} # c\n", "t = {a = [7], b = 2} # c\n", id="a table on one line"),
+        pytest.param("t.a = [] # c\n", "t.a = [7] # c\n", id="a key with a dot"),
+        pytest.param("# x\u2028y\n[t]\nb = 2\n", "# x\u2028y\n[t]\na = [7]\nb = 2\n", id="what ends a line elsewhere"),
+        pytest.param('s = """\n[t]\n"""\n[t]', 's = """\n[t]\n"""\n[t]\na = [7]', id="a text that looks like a table"),
+    ],
+)
+def test_a_value_is_written_where_it_belongs(text: str, written: str) -> None:
+    assert with_value(text, "t", "a", "[7]") == written
+    before = tomllib.loads(text)
+    assert tomllib.loads(written) == {**before, "t": {**before.get("t", {}), "a": [7]}}
+
+
+def test_whoever_was_removed_from_the_list_does_not_come_back(tmp_path: Path) -> None:
+    """The list is that of the file now, not the one with which the daemon started."""
+    config = Config(Home(tmp_path))
+    path = config.home.config
+    for listed, wanted in (("[1, 2]", [7, 1, 2]), ("[2]", [7, 2]), ("[2, 7]", [7, 2])):
+        path.write_text(f"[telegram]\nallow = {listed}\n")
+        allow_person(config, "7")
+        assert tomllib.loads(path.read_text()) == {"telegram": {"allow": wanted}}
 
 
 def test_the_template_is_read_to_its_end() -> None:

@@ -352,6 +352,7 @@ async def test_hostile_text_moves_no_cursor(daemon: Daemon) -> None:
         text = screen_text(app)
     assert "\x1b" not in text
     assert "\x07" not in text
+    assert "\u202e" not in text
     assert "[red]boo[/red]" in text
 
 

@@ -24,7 +24,7 @@ from nudge.stores.store import SqlStore
 from nudge.worker.questions import Question, QuestionKind
 from tests.cli.cli import NUDGE, Cli
 
-HOSTILE = '<script>window.hurt = 1</script><img src=x onerror="window.hurt=1">\x1b[2J\x1b]0;mine\x07'
+HOSTILE = '<script>window.hurt = 1</script><img src=x onerror="window.hurt=1">\x1b[2J\x1b]0;mine\x07\u202e'
 """What anybody may put into a name, a text or a transcript."""
 
 

@@ -15,6 +15,7 @@ from nudge.home.folder import Home
 from nudge.instants import Instant
 from nudge.stores.store import SqlStore
 from nudge.web.access import MOST_SESSIONS, Visitors
+from nudge.web.app import ACTIONS
 from tests.web.site import Site
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -115,6 +116,13 @@ def test_the_way_back_never_leads_elsewhere(site: Site, cookie: str, csrf: str, 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])
 def test_nothing_is_done_by_any_other_method(site: Site, cookie: str, method: str) -> None:
     assert site.request(method, "/do/quiet", cookie=cookie).status in (404, 405)
+
+
+@pytest.mark.parametrize("action", list(ACTIONS))
+def test_a_form_without_its_fields_changes_nothing_and_says_so(site: Site, cookie: str, csrf: str, action: str) -> None:
+    before = reminders(site)
+    answer = site.post(f"/do/{action}", {"csrf": csrf, "check": "1"}, cookie=cookie)
+    assert (answer.status, reminders(site)) == (303, before)
 
 
 def test_what_is_no_action_is_not_done(site: Site, cookie: str, csrf: str) -> None:

@@ -24,9 +24,10 @@ from nudge.instants import to_datetime
 from nudge.palette import LIGHT, Tone
 from nudge.redaction import redact
 from nudge.spending.alerts import Mail
-from nudge.text import plain
+from nudge.text import plain, short
 
 TIMEOUT_SECONDS = 30.0
+_LONGEST_SUBJECT = 200
 _PORTS = {"smtp": 587, "smtps": 465}
 _STEP = "Write NUDGE_SMTP_URL like smtps://user:password@mail.example.com?to=you@example.com."
 
@@ -112,6 +113,8 @@ class SmtpMailer:
             return NotConfiguredError("The mail server's TLS certificate is not trusted here.", next_step=_STEP)
         except (OSError, smtplib.SMTPException):
             return ChannelUnavailableError("The mail server did not answer.")
+        except ValueError:  # other letters than ASCII in a password, a line break in an address
+            return NotConfiguredError("NUDGE_SMTP_URL has characters that no mail can be sent with.", next_step=_STEP)
         return None
 
     def _connected(self) -> smtplib.SMTP:
@@ -155,7 +158,7 @@ def _message(mail: Mail, server: SmtpServer) -> EmailMessage:
     message = EmailMessage()
     message["From"] = server.sender
     message["To"] = server.to
-    message["Subject"] = mail.subject
+    message["Subject"] = short(plain(mail.subject), _LONGEST_SUBJECT)
     message["Date"] = format_datetime(to_datetime(mail.at))
     message["Message-ID"] = f"<{mail.id}@nudge>"
     message.set_content(mail.text)

@@ -36,7 +36,7 @@ def number_from(least: int, most: int = _MOST) -> Callable[[str], int]:
 
 
 _PAINT = re.compile(rf"(\033\[(?:0|{'|'.join(str(code) for code in ANSI.values())})m)")
-_HIGH_ORDERS = re.compile(r"[\x7f-\x9f]")
+_HIGH_ORDERS = re.compile(r"[\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def how_many(text: str) -> int:

@@ -242,6 +242,7 @@ def read_sleep(words: str, bedtime: str = "") -> dict[str, str] | None:
     >>> read_sleep("around midnight, up at 8"), read_sleep("11 to 7"), read_sleep("what's next?")
     ({'bedtime': '00:00', 'wake': '08:00'}, {'bedtime': '23:00', 'wake': '07:00'}, {})
     """
+    words = " ".join(words.split())  # the patterns look at every space more than once
     pieces = [(piece, clock_in(piece)) for piece in _BETWEEN.split(_ISH.sub("", words)) if piece]
     timed: list[tuple[str, Clock]] = []
     context = ""

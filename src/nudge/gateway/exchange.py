@@ -123,13 +123,14 @@ class Exchange:
         """Find the agent that pays. A token in place of the provider's key means that ours is used."""
         options, store = self._gateway.options, self._gateway.store
         bearer = self.headers.get("authorization", "").removeprefix("Bearer ")
-        key = self.headers.get("x-api-key") or self.headers.get(KEY_HEADER) or bearer
-        self._own_key = tokens.is_token(key)
-        token = key if self._own_key else self.headers.get(TOKEN_HEADER, "")
+        given = (self.headers.get("x-api-key", ""), self.headers.get(KEY_HEADER, ""), bearer, route.key)
+        ours = next((one for one in given if tokens.is_token(one)), "")
+        self._own_key = bool(ours)
+        token = ours or self.headers.get(TOKEN_HEADER, "")
         owner = None
         if token:
-            ours = bool(options.token) and hmac.compare_digest(token.encode(), options.token.encode())
-            owner = options.agent if ours else await tokens.agent_of(store, token)
+            of_run = bool(options.token) and hmac.compare_digest(token.encode(), options.token.encode())
+            owner = options.agent if of_run else await tokens.agent_of(store, token)
             if owner is None or (route.agent and owner != route.agent):
                 raise GatewayError(401, "This token is not valid here.", next_step="Run 'nudge gateway token NAME'.")
         elif options.tokens_required or not route.agent:

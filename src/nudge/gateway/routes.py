@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
+from urllib.parse import unquote_plus
 
 from nudge.errors import NotFoundError, UsageError
 from nudge.gateway.calls import Protocol
@@ -41,6 +42,12 @@ _FREE_POSTS = re.compile(
 _READS = ("GET", "HEAD")
 _GOOGLE = ("v1beta", "v1alpha")
 KEY_HEADER = "x-goog-api-key"
+_KEYS = ("key", "$key", "access_token")
+"""Fields of a query that Google takes a credential from."""
+_OTHER_METHODS = ("x-http-method-override", "x-http-method", "x-method-override")
+"""With these, some services read a GET as a POST: a call that nobody counts."""
+_MASKS, _MASK_HEADER = ("fields", "$fields"), "x-goog-fieldmask"
+"""What Google leaves out of an answer. Without its usage, or with half of it, nobody knows what a call costs."""
 
 _SESSION_HEADERS = (
     *(RUN_HEADER, "x-claude-code-session-id", "session-id", "session_id"),
@@ -59,20 +66,25 @@ class Kind(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Route:
     """`path` is what is asked of the service, without a slash in front. Without an `agent` a token has to name it.
-    `model` and `stream` are set where the path says them, as Google's do."""
+    `model` and `stream` are set where the path says them, as Google's do; `key` is the credential in the query."""
 
     kind: Kind
     agent: str
     run: str
     path: str
-    query: str
+    query: str = field(repr=False)
     protocol: Protocol
     model: str = ""
     stream: bool = False
+    key: str = field(default="", repr=False)
+
+    @property
+    def query_without_key(self) -> str:
+        return "&".join(part for part in self.query.split("&") if _name_of(part) not in _KEYS)
 
 
 def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str, str]) -> Route:
-    """The route of a request. Raises UsageError for a path that could mean two things, NotFoundError for one that means
+    """The route of a request. Raises UsageError for one that could mean two things, NotFoundError for a path that means
     nothing here.
 
     >>> route = read_route("POST", b"/agents/builder/v1/messages", b"beta=true", {})
@@ -97,9 +109,17 @@ def read_route(method: str, raw_path: bytes, query: bytes, headers: Mapping[str,
     asked = query.decode("latin-1")
     if not _QUERY.fullmatch(asked):
         raise UsageError("The query of this address has invalid characters.")
+    if other := next((name for name in _OTHER_METHODS if name in headers), None):
+        raise UsageError(f"The header {other} names another method.", next_step="Use that method itself.")
     path = "/".join(segments)
     model, stream = google_call(path) or ("", False)
-    return Route(_kind(method, path), agent, run, path, asked, _protocol(path, headers), model, stream)
+    kind, protocol, key = _kind(method, path), _protocol(path, headers), ""
+    if protocol is Protocol.GOOGLE:
+        told = {_name_of(part): unquote_plus(part.partition("=")[2]) for part in asked.split("&")}
+        key = next((told[name] for name in _KEYS if told.get(name)), "")
+        if kind is Kind.CALL and (_MASK_HEADER in headers or not told.keys().isdisjoint(_MASKS)):
+            raise UsageError("A field mask would hide what this call costs.", next_step="Ask for the whole answer.")
+    return Route(kind, agent, run, path, asked, protocol, model, stream, key)
 
 
 def run_of(route: Route, headers: Mapping[str, str]) -> str:
@@ -134,6 +154,10 @@ def _segments(raw_path: bytes) -> list[str]:
     if not path.startswith("/") or len(path) > LONGEST_PATH or strange:
         raise UsageError("This address cannot be used.", next_step="Write it without '..', '//' and '%'.")
     return segments
+
+
+def _name_of(part: str) -> str:
+    return unquote_plus(part.partition("=")[0])
 
 
 def _kind(method: str, path: str) -> Kind:

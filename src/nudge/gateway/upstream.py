@@ -116,7 +116,7 @@ class Upstreams:
         try:
             response = await self._connections().request(
                 method,
-                URL(self._url(route), encoded=True),
+                URL(self._url(route, own_key=own_key), encoded=True),
                 headers=CIMultiDict((name.decode(), value.decode()) for name, value in sent),
                 data=body,
                 allow_redirects=False,
@@ -128,11 +128,12 @@ class Upstreams:
             raise ServiceError(type(error).__name__) from error
         return Answer(response)
 
-    def _url(self, route: Route) -> str:
-        """OpenAI's base URL ends with /v1, Anthropic's does not."""
+    def _url(self, route: Route, *, own_key: bool) -> str:
+        """OpenAI's base URL ends with /v1, Anthropic's does not. Where our key pays, the client's goes nowhere."""
         provider = route.protocol.provider
         path = route.path.removeprefix("v1/") if provider == "openai" else route.path
-        query = f"?{route.query}" if route.query else ""
+        asked = route.query_without_key if own_key else route.query
+        query = f"?{asked}" if asked else ""
         return f"{self.addresses[provider].rstrip('/')}/{path}{query}"
 
     def _headers(self, route: Route, headers: RawHeaders, *, own_key: bool) -> list[tuple[bytes, bytes]]:

@@ -76,21 +76,29 @@ def make_command_role(
 
 
 def allow_person(config: Config, who: str) -> None:
-    """Write to nudge.toml that this user of the chat app is the person: the first in the list, before those who were
-    there."""
+    """Write to nudge.toml that this user of the chat app is the person: the first in the list, before those who are
+    there now."""
     home, user = config.home, int(who)
-    wanted = [user, *(one for one in config.telegram.allow if one != user)]
-    before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
-    try:
-        after = with_value(before, "telegram", "allow", str(wanted))
-        fits = tomllib.loads(after)["telegram"]["allow"] == wanted
-    except (tomllib.TOMLDecodeError, LookupError, TypeError):
-        fits = False
-    if not fits:
+    after = with_allowed(home, user)
+    if after is None:
         raise NotConfiguredError(
-            "nudge.toml could not be changed.", next_step=f"Write 'allow = {wanted}' under [telegram] in {home.config}."
+            "nudge.toml could not be changed.", next_step=f"Put {user} first in 'allow' under [telegram] there."
         )
     replace_file(home.config, after.encode())
+
+
+def with_allowed(home: Home, user: int) -> str | None:
+    """nudge.toml with this user first in the list, and nothing else changed; None where that cannot be done."""
+    before = home.config.read_text(encoding="utf-8") if home.config.exists() else ""
+    try:
+        said = tomllib.loads(before)
+        telegram = said.get("telegram", {})
+        wanted = [user, *(one for one in telegram.get("allow", []) if one != user)]
+        after = with_value(before, "telegram", "allow", str(wanted))
+        fits = tomllib.loads(after) == {**said, "telegram": {**telegram, "allow": wanted}}
+    except (tomllib.TOMLDecodeError, AttributeError, TypeError):
+        return None
+    return after if fits else None
 
 
 def _in_zone(goals: str, home: Home) -> str:

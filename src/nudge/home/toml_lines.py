@@ -27,24 +27,24 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def with_value(text: str, table: str, key: str, value: str) -> str:
-    """The text with `key = value` in a table, on the line of the old one if there is one. Whoever writes it checks that
-    it says what was meant: a value over several lines, or a table written inline, is not understood here.
+    """The text with `key = value` in a table, in the place of the old value if there is one. Whoever writes it checks
+    that it says what was meant: a table that is written inline and lacks the key is not understood here.
 
     >>> with_value('[a]\\nx = 1  # one\\n[b]\\n', "b", "y", "[2]")
     '[a]\\nx = 1  # one\\n[b]\\ny = [2]\\n'
     """
-    found = key_lines(text)
-    lines = text.splitlines(keepends=True)
-    written = f"{key} = {value}\n"
-    if (table, key) in found:
-        lines[found[(table, key)] - 1] = written
-    elif (table,) in found:
-        place = found[(table,)]
-        lines[place - 1] = lines[place - 1].rstrip("\n") + "\n"
-        lines.insert(place, written)
+    text = text.replace("\r\n", "\n")
+    scanner = _Scanner(text)
+    found = scanner.scan()
+    if (table, key) in scanner.values:
+        start, end = scanner.values[(table, key)]
+        return text[:start] + value + text[end:]
+    lines = text.split("\n")  # and nothing else: a text may have other signs in it that end a line elsewhere
+    if (table,) in found:
+        lines.insert(found[(table,)], f"{key} = {value}")
     else:
-        lines += ["" if not lines or lines[-1].endswith("\n") else "\n", f"\n[{table}]\n", written]
-    return "".join(lines)
+        lines += [f"[{table}]", f"{key} = {value}", ""]
+    return "\n".join(lines)
 
 
 def line_of(lines: dict[KeyPath, int], path: KeyPath) -> int | None:
@@ -64,6 +64,8 @@ class _Scanner:
         self._table: KeyPath = ()
         self._last: dict[KeyPath, int] = {}  # of every [[list of tables]], the place of its last one
         self._lines: dict[KeyPath, int] = {}
+        self.values: dict[KeyPath, tuple[int, int]] = {}
+        """Where the value of a key begins and ends."""
 
     def scan(self) -> dict[KeyPath, int]:
         while self._next():
@@ -110,7 +112,9 @@ class _Scanner:
         path = self._keys(table)
         self._take("=")
         self._skip(_SPACE)
+        start = self._at
         self._value(path)
+        self.values.setdefault(path, (start, start + len(self._text[start : self._at].rstrip())))
 
     def _keys(self, path: KeyPath, *, inside_lists: bool = False) -> KeyPath:
         """A key with its dots. In a header, a list of tables stands for its last table."""

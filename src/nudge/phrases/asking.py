@@ -7,6 +7,7 @@ and letter case between them count for nothing, and "remnid me" is one slip away
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -134,10 +135,13 @@ _CHARACTERS: Final = re.compile(r"\S+")
 _STRIPPED: Final = '.,:;!?()[]…-–—"“”'
 
 
-def words_of(text: str) -> list[_Word]:
-    """The words of a text without the punctuation around them; what is only punctuation or emoji is no word."""
-    found = []
+def words_of(text: str, most: int = sys.maxsize) -> list[_Word]:
+    """The words of a text without the punctuation around them, the first `most` of them; what is only punctuation or
+    emoji is no word."""
+    found: list[_Word] = []
     for match in _CHARACTERS.finditer(text):
+        if len(found) == most:
+            break
         plain = unicodedata.normalize("NFKC", match[0]).replace("’", "'").casefold().strip(_STRIPPED)
         plain = "".join(char for char in plain if not is_symbol(char))
         if plain:
@@ -156,7 +160,7 @@ def _is_remind(word: str) -> bool:
 
 def asking_at_start(text: str) -> Asking | None:
     """The asking words at the beginning of a text, behind any politeness."""
-    words = words_of(text)[:_MOST_WORDS]
+    words = words_of(text, _MOST_WORDS)
     for _ in range(_MOST_POLITE):
         asking = _asking(words)
         if asking is not None:
@@ -185,7 +189,7 @@ def _asking(words: list[_Word]) -> Asking | None:
 
 def asks_for_reminder(text: str) -> bool:
     """Whether there are asking words at the beginning, behind a few others, or at the end."""
-    words = words_of(text)[:_MOST_WORDS]
+    words = words_of(text, _MOST_WORDS)
     anywhere = any(_asking(words[start:]) is not None for start in range(len(words)))
     return anywhere or without_asking_at_end(text.rstrip("?! ")) is not None
 
@@ -199,14 +203,15 @@ def without_asking_at_end(text: str) -> str | None:
         apart = first or text[: tail[0].start].rstrip().endswith((",", ".", ";", "!", "-", "–", "—"))
         if apart and first < len(tail) and _matched(tail[first:], _REMIND) == len(tail) - first:
             before = text[: tail[0].start].rstrip(" ,;.-–—!")
-            must = _matched(words_of(before), _MUST)
-            return before[words_of(before)[must - 1].end :].lstrip() if must else before
+            first_words = words_of(before, _MOST_WORDS)
+            must = _matched(first_words, _MUST)
+            return before[first_words[must - 1].end :].lstrip() if must else before
     return None
 
 
 def without_thanks(text: str) -> str:
     """The text without politeness, question marks and emoji at its end."""
-    while True:
+    for _ in range(_MOST_POLITE):
         plain = text.rstrip()
         while plain and is_symbol(plain[-1]):
             plain = plain[:-1].rstrip()
@@ -218,6 +223,7 @@ def without_thanks(text: str) -> str:
         if not count:
             return plain
         text = plain[: words[-count].start].rstrip(" ,;-–—")
+    return text
 
 
 def _is_greeting(words: list[_Word], plain: str) -> bool:
@@ -235,7 +241,7 @@ def without_symbols(text: str) -> str:
 
 def without_link(text: str) -> str:
     """The text without the "to" or "about" between the asking words and the message."""
-    words = words_of(text)
+    words = words_of(text, _MOST_WORDS)
     count = _matched(words, _LINKS)
     return text[words[count - 1].end :].lstrip() if 0 < count < len(words) else text
 

@@ -132,6 +132,10 @@ def read_part_of_today(reader: Reader) -> PartOfDay | None:
     return None if part is None else PartOfDay(part)
 
 
+_MOST_TOKENS: Final = 20
+"""No time of day has more."""
+
+
 def clock_in(text: str) -> Clock | None:
     """The first time of day in a piece of a sentence: "up at 8", "bed by half past eleven"; None if there is none.
 
@@ -141,7 +145,9 @@ def clock_in(text: str) -> Clock | None:
     tokens = tokenize(text)
     for start in range(len(tokens)):
         try:
-            found = Reader(tokens[start:]).attempt(lambda reader: _read_bare_clock(reader, said_at=True))
+            found = Reader(tokens[start : start + _MOST_TOKENS]).attempt(
+                lambda reader: _read_bare_clock(reader, said_at=True)
+            )
         except Refused:
             return None
         if found is not None:

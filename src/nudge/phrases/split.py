@@ -70,7 +70,7 @@ _WAY_OUT: Final = "put them together at the end, or the message in quotes"
 
 def refuse_cut(message: str, said: str, reading: Reading) -> None:
     """Refuse a time whose first words stayed in the message: "two or" before "three hours from now"."""
-    last = (tokenize(message) or (None,))[-1]
+    last = (tokenize(message[-_MOST_READ:]) or (None,))[-1]
     if last is None:
         return
     cut = (last.kind is Kind.WORD and last.text in _OTHER_SENSE) or _LATER.search(message) is not None
@@ -114,9 +114,15 @@ def refuse_other_clock(message: str, said: str) -> None:
         raise Refused(f'the message says "{clock}" and {shown(said)} has no time of day; {_WAY_OUT}')
 
 
+_MOST_READ: Final = 1_000
+"""So many characters of a message are searched for another time."""
+_MOST_SAID: Final = 60
+"""So many words of a message are searched for times; whoever names one says it early."""
+
+
 def _found(message: str, readers: tuple[Callable[[Reader], object], ...]) -> Iterator[str]:
-    tokens = tokenize(message)
-    for start in range(len(tokens)):
+    tokens = tokenize(message[:_MOST_READ])
+    for start in range(min(len(tokens), _MOST_SAID)):
         for reads in readers:
             reader = Reader(tokens, free=True)
             reader.at = start
@@ -228,8 +234,8 @@ class Found:
     said: str = ""
 
 
-_ARROW: Final = re.compile(r"\s*(?:->|=>|→|>>)\s*")
-_TIMER: Final = re.compile(r"(?P<what>.+?)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<length>\S.*)", re.IGNORECASE)
+_ARROW: Final = re.compile(r"(?<!\s)\s*(?:->|=>|→|>>)\s*")
+_TIMER: Final = re.compile(r"(?P<what>.+?)(?<!\s)\s+(?:timer|alarm)\s+(?:for\s+)?(?P<length>\S.*)", re.IGNORECASE)
 
 
 def with_lead(text: str) -> str:
@@ -461,10 +467,6 @@ def _refuse_second(other: _Time | None, said: str) -> None:
         raise Refused(
             f"{shown(other.said)} and {shown(said)} are two times; leave one out, or put the message in quotes"
         )
-
-
-_MOST_SAID: Final = 80
-"""So many words of a message are searched for times; whoever names one says it early."""
 
 
 def times_in(text: str, now: Moment, zone: Zone) -> tuple[Understood, ...]:

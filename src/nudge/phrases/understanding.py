@@ -200,8 +200,7 @@ def _asked(text: str) -> Asking | None:
     asking = asking_at_start(text)
     if asking is not None:
         return asking
-    words = words_of(text)
-    for word in words[1:12]:
+    for word in words_of(text, 12)[1:]:
         later = asking_at_start(text[word.start :])
         if later is not None and _is_time(text[: word.start]):
             return later

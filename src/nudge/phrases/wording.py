@@ -392,7 +392,7 @@ _SAME: Final = {
 """Other words for the same."""
 
 
-@cache
+@lru_cache(maxsize=10_000)  # bounded: there is always a new word
 def stem(word: str) -> str:
     """One stem for "book", "booked", "booking" and "books"."""
     word = _IRREGULAR.get(word, word).removesuffix("'s")

@@ -135,8 +135,9 @@ class Site:
             body["change"] = int(body["change"])
         visitor: Visitor = request.state.visitor
         if action == "add" and fields.get("check"):
-            found = await self.ask("do/understand", {"words": body.get("words", "")})
-            return RedirectResponse(f"/time?{urlencode({'words': body['words'], 'reading': _reading(found)})}", 303)
+            given = body.get("words", "")
+            found = await self.ask("do/understand", {"words": given})
+            return RedirectResponse(f"/time?{urlencode({'words': given, 'reading': _reading(found)})}", 303)
         try:
             answer = await self.ask("chat" if action == "chat" else f"do/{action}", body)
             if answer.get("error"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from typing import TYPE_CHECKING, Any
 
 from nudge.cli.context import Context
@@ -46,6 +47,13 @@ def run(args: argparse.Namespace) -> int:
             f"This bot belongs to {known[0]} already, and nudge isn't running, so their messages would be lost here.",
             next_step="Start 'nudge run' first, then run 'nudge pair' in another terminal.",
         )
+    from nudge.home.create import with_allowed
+
+    if with_allowed(context.home, 1) is None:  # before anybody has sent the code, which works once
+        raise NotConfiguredError(
+            "nudge.toml is written in a way that 'nudge pair' cannot change.",
+            next_step="Give it a line [telegram], and below it a line 'allow = []'.",
+        )
     return asyncio.run(_pair(context, here=not known, as_json=args.json))
 
 
@@ -75,6 +83,7 @@ async def _pair(context: Context, *, here: bool, as_json: bool) -> int:
         else:
             note(f"Send this code to @{bot} on Telegram within 10 minutes, or open {told['link']}")
             out(shown(code))
+        sys.stdout.flush()  # whoever reads through a pipe has to see it now
         newcomer = await _wait(pairing, clock, channel if here else None)
         if as_json:
             out(json_text({**told, "paired": int(newcomer.who)}))
