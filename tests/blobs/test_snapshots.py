@@ -380,8 +380,8 @@ def test_a_failure_at_any_call_leaves_the_snapshots_before_it_and_the_workspace(
         pytest.fail("it never succeeded")
 
 
-def test_steps_are_kept_here_and_some_of_them_far_away(tmp_path: Path) -> None:
-    folder, here, there = tmp_path / "workspace", MemoryBlobs(), MemoryBlobs()
+def test_steps_are_kept_here_and_some_of_them_far_away(new_blobs: Callable[[], Blobs], tmp_path: Path) -> None:
+    folder, here, there = tmp_path / "workspace", MemoryBlobs(), new_blobs()
     kept = KeptWorkspaces(
         lambda agent: folder,
         lambda agent: Snapshots(here, agent),

@@ -12,6 +12,7 @@ import pytest
 
 from nudge.testing import FakeAnthropic, Reply
 from tests.cli.cli import NUDGE, Cli, CliHere
+from tests.cli.test_chat_terminal import Screen
 
 KEY = "sk-ant-" + "test" * 8
 FILES = [
@@ -95,6 +96,22 @@ def test_limits_of_a_task_are_kept(worker: Cli, service: FakeAnthropic) -> None:
         service.reply(Reply(tools=[("write_file", {"path": f"f{number}", "content": "x"})]))
     done = worker("work", "write files", "--max-iterations", "3", code=6)
     assert "Stopped. Its run budget was used up." in done.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "key, left", [("y", "of 60,000 tokens · done"), ("n", "of 50,000 tokens · done")], ids=["Y grants", "N denies"]
+)
+def test_more_budget_is_asked_for_in_the_terminal(worker: Cli, service: FakeAnthropic, key: str, left: str) -> None:
+    much = {"input_tokens": 47_000, "output_tokens": 100}
+    service.reply(Reply("I begin.", tools=[("list_files", {})], usage=much))
+    for _ in range(3):
+        service.reply(Reply("All is listed.", usage={"input_tokens": 100, "output_tokens": 10}))
+    with Screen(worker, "work", "list the files", "--max-tokens", "50000") as screen:
+        screen.until("10,000 more tokens")
+        screen.until("no answer within 60 s means no")
+        screen.type(f"{key}\n")
+        screen.until(left)
 
 
 def test_mistakes_have_a_next_step(here: CliHere) -> None:

@@ -16,16 +16,17 @@ from nudge.backoff import Policy, delay, longest
 from nudge.clock import Clock
 from nudge.errors import LostLeaseError, RetryableError, StoreError
 from nudge.instants import SECOND, Instant
-from nudge.queue.batch import Batch, may_share
 from nudge.queue.firing import (
     QUIET_RETRIES,
     AlreadySettledError,
+    Batch,
     FailureHook,
     Firing,
     Handler,
     Pace,
     SpinningError,
     TimerChangedError,
+    may_share,
 )
 from nudge.queue.store import QueueStore
 from nudge.queue.tables import TimerTable
