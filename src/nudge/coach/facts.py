@@ -152,3 +152,8 @@ class CoachFacts:
     @property
     def today(self) -> date:
         return local_date(self.now, self.targets.zone)
+
+    @property
+    def read(self) -> tuple[Turn, ...]:
+        """The turns that a model reads: the talk, and what came before it."""
+        return (*self.surroundings.earlier, *self.turns)

@@ -68,8 +68,11 @@ PASSED_ON = "it comes from a text that somebody else wrote. If you want it, tell
 
 
 def somebody_else_spoke(turns: Iterable[Turn], text: str) -> bool:
-    """Whether words of somebody else are in the talk that a model reads."""
-    return has_quotes(text) or any(turn.role == "user" and (turn.forwarded or has_quotes(turn.text)) for turn in turns)
+    """Whether words of somebody else are in the talk that a model reads. The coach repeats them where it refuses to
+    follow them, and then they are there for another day."""
+    return has_quotes(text) or any(
+        turn.forwarded or has_quotes(turn.text) if turn.role == "user" else PASSED_ON in turn.text for turn in turns
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def weigh(actions: Sequence[Action], facts: CoachFacts, texts: DocumentTexts) ->
     own, _ = read_actions(chat(replace(facts, text=said))[1], facts.now, facts.targets)
     own = (*own, *_restraint(said, facts))
     times = Counter(map(_moment, _times(said, actions, facts)))
-    strangers = somebody_else_spoke(facts.turns, facts.text)
+    strangers = somebody_else_spoke(facts.read, facts.text)
     done: list[Action] = []
     ask: list[Action] = []
     refused: list[RefusedAction] = []

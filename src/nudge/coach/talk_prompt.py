@@ -81,7 +81,7 @@ def talk_prompt(documents: DocumentTexts, facts: CoachFacts, cap: int = CONVERSA
         "now": "\n".join(_now(facts)),
         "message": readable(message.text),
     }
-    every = (*facts.surroundings.earlier, *facts.turns)
+    every = facts.read
     kept = _within_budget(every, facts.targets)
     built = _talk(texts, kept, facts, len(every) - len(kept))
     while kept and built.tokens > cap:
