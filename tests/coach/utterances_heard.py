@@ -10,6 +10,9 @@ HEARD = {
     "+check the oven @ 2026-02-18 12:20": """
         20 minutes: check the oven
         """,
+    "+call back @ 2026-02-18 12:10": """
+        ok so in like 10 minutes remind me to call back
+        """,
     "+stir @ 2026-02-18 12:45": """
         45 mins remind me to stir
         """,
@@ -124,7 +127,6 @@ HEARD = {
         i passed my exam!!
         hm
         asdfgh
-        ok so in like 10 minutes remind me to call back
         did i already set something for bob
         (stretch) >> nope not today
         forgot to book the dentist

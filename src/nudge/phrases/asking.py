@@ -63,6 +63,9 @@ _POLITE: Final = _rows(
     "if you could|can",
     "good morning|evening|afternoon",
 )
+_OPENERS: Final = frozenset(
+    ["hey", "hi", "hello", "yo", "ok", "okay", "so", "also", "oh", "well", "alright", "um", "uh"]
+)
 _REMIND: Final = _rows(
     "remind|reminding me|us",
     "remind myself",
@@ -224,6 +227,19 @@ def without_thanks(text: str) -> str:
             return plain
         text = plain[: words[-count].start].rstrip(" ,;-–—")
     return text
+
+
+def without_openers(text: str) -> str:
+    """The text without the small words with which people begin.
+
+    >>> without_openers("ok so, in 10 minutes call back")
+    'in 10 minutes call back'
+    """
+    words = words_of(text, _MOST_WORDS)
+    at = 0
+    while at < min(len(words) - 1, _MOST_POLITE) and words[at].text in _OPENERS:
+        at += 1
+    return text[words[at].start :] if at else text
 
 
 def _is_greeting(words: list[_Word], plain: str) -> bool:

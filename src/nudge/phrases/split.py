@@ -16,6 +16,7 @@ from nudge.phrases.asking import (
     without_asking_at_end,
     without_link,
     without_must,
+    without_openers,
     without_symbols,
     without_thanks,
 )
@@ -413,7 +414,7 @@ def _without_asking(text: str) -> tuple[str, Asking | None]:
     """The sentence without the words that ask for a reminder and those that thank for it."""
     text = text.strip()
     asking = asking_at_start(text)
-    thanked = without_thanks(text)
+    thanked = without_thanks(text) if asking is not None else without_openers(without_thanks(text))
     if asking is not None and asking.end <= len(thanked):
         body = thanked[asking.end :].lstrip(" \t\r\n:,.;!–—-").rstrip("? ")
         return (_after_noun(body, asking) if asking.noun else body), asking

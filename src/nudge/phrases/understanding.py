@@ -17,7 +17,15 @@ from zoneinfo import ZoneInfo
 
 from nudge.errors import InvalidPhraseError, UnclearPhraseError
 from nudge.instants import Instant, Moment, Zone, as_instant, local_date, start_of_day, zone_of
-from nudge.phrases.asking import Asking, Force, asking_at_start, has_link, without_asking_at_end, words_of
+from nudge.phrases.asking import (
+    Asking,
+    Force,
+    asking_at_start,
+    has_link,
+    without_asking_at_end,
+    without_openers,
+    words_of,
+)
 from nudge.phrases.clocks import read_duration, refuse_lone_number
 from nudge.phrases.grammar import read, read_any
 from nudge.phrases.pieces import Clock
@@ -200,6 +208,7 @@ def _asked(text: str) -> Asking | None:
     asking = asking_at_start(text)
     if asking is not None:
         return asking
+    text = without_openers(text)
     for word in words_of(text, 12)[1:]:
         later = asking_at_start(text[word.start :])
         if later is not None and _is_time(text[: word.start]):
