@@ -855,7 +855,6 @@ AS_TYPED = {
         the meeting was cancelled
         i moved to a new flat
         my boss is so annoying
-        called and booked the dentist
         """,
     "done stretch": """
         (stretch) >> yep did it
@@ -952,6 +951,7 @@ AS_TYPED = {
         wrote the intro :)
         """,
     "ticked Book the dentist": """
+        called and booked the dentist
         dentist is booked
         got the dentist booked
         dentist done

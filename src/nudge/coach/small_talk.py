@@ -70,7 +70,7 @@ def understood(facts: CoachFacts) -> Meant:
     if words in _SIGNS:
         return Meant("fine", pick(FINE, facts.today, words))
     in_context = (answer_to_wish, answer_to_question, correction)
-    for rule in (*in_context, _two_reminders, _one, _several, renamed, _reminder, offered):
+    for rule in (*in_context, _two_reminders, _sentences, _one, _several, renamed, _reminder, offered):
         meant = rule(facts, words)
         if meant is not None:
             return (_several(facts, words) or meant) if _is_doubtful(meant) else meant
@@ -201,13 +201,23 @@ _RESTRAINTS: Final = {
 }
 _BETWEEN: Final = re.compile(r"\s*(?:[.;!?\n]+|,?\s+(?:and then|and also|and|then|also|plus)\b|,|&)\s*", re.IGNORECASE)
 """What may stand between two wishes in one message."""
+_STOP: Final = re.compile(r"\s*(?:[.;!?]+\s|\n)\s*")
+"""What ends a sentence: there a message is parted first."""
 _MOST_WISHES: Final = 4
 _PLEASANT: Final = frozenset(("hello", "thanks", "fine", "bye", "how-are-you"))
 
 
+def _sentences(facts: CoachFacts, words: str) -> Meant | None:
+    """A wish in each sentence of a message."""
+    return _together(_split(facts, words, _MOST_WISHES, _STOP))
+
+
 def _several(facts: CoachFacts, words: str) -> Meant | None:
     """Several wishes in one message. Each must be understood; otherwise nothing happens."""
-    parts = _parts(facts, words, _MOST_WISHES)
+    return _together(_parts(facts, words, _MOST_WISHES))
+
+
+def _together(parts: list[Meant] | None) -> Meant | None:
     if parts is None or len(parts) < 2:
         return None
     parts = [one for one in parts if one.intent not in _PLEASANT] or parts[:1]
@@ -216,10 +226,17 @@ def _several(facts: CoachFacts, words: str) -> Meant | None:
 
 
 def _parts(facts: CoachFacts, words: str, most: int) -> list[Meant] | None:
+    if most > 1 and (parts := _split(facts, words, most, _STOP)) is not None:
+        return parts
     whole = _part(facts, words)
     if whole is not None or most == 1:
         return None if whole is None else [whole]
-    for between in _BETWEEN.finditer(words):
+    return _split(facts, words, most, _BETWEEN)
+
+
+def _split(facts: CoachFacts, words: str, most: int, at: re.Pattern[str]) -> list[Meant] | None:
+    """The wishes before and behind the first place where both sides are understood."""
+    for between in at.finditer(words):
         left, right = words[: between.start()].strip(), words[between.end() :].strip()
         if not left or not right or (first := _part(facts, left)) is None:
             continue
@@ -260,6 +277,8 @@ def _two_reminders(facts: CoachFacts, words: str) -> Meant | None:
     asking = asking_at_start(words)
     if asking is None or asking.force is not Force.CLEAR:
         return None
+    if (one := _whole(facts, words)) is not None and one[1].once is None:
+        return None  # yoga on tuesdays and thursdays is one
     zone = facts.targets.zone
     for between in _AND_THEN.finditer(words):
         first, rest = _whole(facts, words[: between.start()]), words[between.end() :]

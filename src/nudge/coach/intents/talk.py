@@ -127,7 +127,7 @@ ashamed|guilty|burned|burnt|drained|frustrated|angry|crying|blue|rubbish|shit|cr
             i am|feel|felt -|so|really|very|just|pretty|much|quite|a -|bit|lot|much \
             happy|fantastic|wonderful|amazing|excited|better|awesome|proud|energetic|motivated -|today|now|again
             i feel|felt -|so|really|very|just|pretty|much|quite -|much great|good -|today|now|again
-            -|i had|have|having a|an|such|the -|a|really|very great|good|lovely|wonderful|amazing|nice|best|fun \
+            -|i had|having a|an|such|the -|a|really|very great|good|lovely|wonderful|amazing|nice|best|fun \
             day|time|week|morning|night|weekend -|today|ever|so -|far
             -|my|the|today|this day|today|week|morning|it was|is|went -|really|so|very|just great|good|well|lovely|fun
             best day -|ever
