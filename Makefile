@@ -52,7 +52,7 @@ test: dev lint types unit  ## linters, types and all tests, on SQLite and a real
 unit: dev
 	@scripts/clients tests/clients
 	@scripts/browser
-	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 2 --dist loadscope $(TEST_ARGS)
+	PYTEST_DEBUG_TEMPROOT="$$(scripts/fast-temp)" $(BIN)/pytest -n 3 --dist loadscope $(TEST_ARGS)
 
 coverage: dev  ## which lines and branches the tests reach: as 'make test', half as long again
 	$(MAKE) unit TEST_ARGS="--cov=nudge --cov-report=term $(TEST_ARGS)"

@@ -57,7 +57,7 @@ async def test_a_conflict_that_lasts_a_long_poll_period_ends_it_with_exit_code_7
     clock = HastyClock()
     channel = channel_at(service, clock, long_poll=30)
     service.let_rival_poll()
-    with pytest.raises(AnotherPollerError, match=r"Another process polls.*Stop the other one") as caught:
+    with pytest.raises(AnotherPollerError, match=r"Another process is polling.*Stop the other one") as caught:
         await channel.updates("", 0)
     assert caught.value.exit_code == 7
     assert sum(clock.slept) == 30  # the poll at exactly one period after the first conflict is the last

@@ -187,7 +187,7 @@ def test_a_rest_that_pays_for_nothing_is_said(paid: CliHere) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["budget", "top-up", "0"], 2, "changes nothing"),
+        (["budget", "top-up", "0"], 2, "above 0"),
         (["budget", "top-up", "much"], 2, "not an amount"),
         (["budget", "set", "--renews", "soon"], 2, "not a date"),
         (["budget", "set", "--renews", "2020-01-01"], 2, "in the future"),

@@ -101,7 +101,7 @@ def test_an_agent_that_is_no_coach_has_its_reminders_and_nothing_of_the_coachs(h
         ("2026-02-17T09:00", "fired", "Standup"),
         ("2026-02-17T09:00", "sent", "reminder"),
     ]
-    assert "monitor is no coach" in " ".join(data["notes"])
+    assert "monitor is not a coach" in " ".join(data["notes"])
     assert "  fired           Check CI\n" in home("simulate", *WEEK, "--agent", "monitor").stdout
 
 

@@ -104,7 +104,7 @@ def test_with_several_agents_the_name_is_needed(here: CliHere, work: Path) -> No
 
 def test_without_a_wheel_it_says_what_to_install(here: CliHere, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "obstore.store", None)
-    assert "pip install nudge[snapshots]" in here("snapshot", "list", code=4).stderr
+    assert "pip install 'nudge[snapshots]'" in here("snapshot", "list", code=4).stderr
 
 
 def test_pipes_are_left_out_and_named(here: CliHere, work: Path) -> None:

@@ -329,7 +329,14 @@ class Invariants:
         """Whatever a model wants: it speaks as often as the bucket and its criticals allow, and not of what the person
         does not want to hear."""
         by_model = not row["reminder_id"] or self._source(row["reminder_id"]) == "model"
-        if by_model and self.unwanted and UNWANTED in row["text"].casefold() and not self.clock_went_back:
+        snoozed = str(row["key"]).startswith("say-again")  # the person pressed a button for it
+        if (
+            by_model
+            and not snoozed
+            and self.unwanted
+            and UNWANTED in row["text"].casefold()
+            and not self.clock_went_back
+        ):
             self._fail("preferences are kept", f"{row['kind']} {row['text'][:40]!r} was written")
         if not self.bucket or exact or row["kind"] not in FROM_THE_BUCKET or self.clock_went_back:
             return

@@ -214,7 +214,7 @@ def test_when_a_day_starts(tmp_path: Path) -> None:
         ("[spending]\nwindow = -1\n", "line 2: spending.window: expected an amount of dollars"),
         ("[spending]\nwindows.premium = 'much'\n", "line 2: spending.windows.premium: expected an amount of dollars"),
         ("[spending]\nrenews = 2026-12-01T10:00:00Z\n", "spending.renews: expected a date"),
-        ("[spending]\nalert_to = ['a']\n", 'spending.alert_to: expected a text in quotes, found ["a"].'),
+        ("[spending]\nalert_to = ['a']\n", 'spending.alert_to: expected text in quotes, found ["a"].'),
         ("[spending]\ntiers.gold = 3\n", "spending.tiers.gold: expected a table of purposes and models, found 3."),
         ("[spending]\nweights.haiku = []\n", "spending.weights.haiku: expected a number, found []."),
         ("a = 1\na = 2\n", "line 2: not valid TOML: Cannot overwrite a value."),

@@ -89,7 +89,7 @@ def test_claude_code_in_five_minutes(home: Cli, service: FakeAnthropic) -> None:
         until(lambda: "Finished: count the files here" in home("log", "--agent", "builder").stdout, "it is done", 60)
         said = shell(look)
     assert "count the files here" in said
-    assert "exit_code 0" in said
+    assert "exit code 0" in said
     assert len(service.served) >= 2
 
 

@@ -187,7 +187,7 @@ def test_two_of_them_in_the_second_part_repeat_only_that(service: FakeTelegram, 
         pytest.param(Fault.status_of(502, on=SEND), "Telegram answered 502 (Bad Gateway).", id="502"),
         pytest.param(Fault.page_of(503, on=SEND), "Telegram answered 503.", id="a page"),
         pytest.param(
-            Fault(FaultKind.DROP, on=SEND), "The connection to Telegram broke (RemoteProtocolError).", id="a reset"
+            Fault(FaultKind.DROP, on=SEND), "The connection to Telegram broke off (RemoteProtocolError).", id="a reset"
         ),
         pytest.param(Fault(FaultKind.HANG, on=SEND), "Telegram did not answer sendMessage within 30 s.", id="silence"),
     ],

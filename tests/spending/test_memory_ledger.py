@@ -251,7 +251,7 @@ async def test_a_large_call_is_not_passed_by_small_ones() -> None:
     rest = [asyncio.create_task(call("large", 90)), asyncio.create_task(call("small", 5))]
     await asyncio.sleep(0)
     assert (log, ledger.waiting) == (["first"], 2)
-    with pytest.raises(BudgetExhaustedError, match="in line"):
+    with pytest.raises(BudgetExhaustedError, match="ahead of it"):
         ledger.hold(model="penny", input_tokens=0, max_tokens=5).__enter__()
     release.set()
     await asyncio.gather(first, *rest)
