@@ -277,7 +277,7 @@ def _two_reminders(facts: CoachFacts, words: str) -> Meant | None:
     asking = asking_at_start(words)
     if asking is None or asking.force is not Force.CLEAR:
         return None
-    if (one := _whole(facts, words)) is not None and one[1].once is None:
+    if (whole := _whole(facts, words)) is not None and whole[1].once is None:
         return None  # yoga on tuesdays and thursdays is one
     zone = facts.targets.zone
     for between in _AND_THEN.finditer(words):
