@@ -128,6 +128,7 @@ def test_a_paste_is_one_message_and_tab_completes(known: Cli) -> None:
         screen.type("\x1b[200~add buy milk\rand bread\x1b[201~ to today\r")
         said = screen.until("Today is now")
         assert "milk" in said + screen.until("\n")
+        screen.until("> ")
         screen.type("/und\t")
         screen.until("/undo ")
         screen.type("\x15cancel Wr\t")
